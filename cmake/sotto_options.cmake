@@ -1,0 +1,36 @@
+# Options of the build and the compiler flags of our own targets (never exported to consumers).
+option(SOTTO_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SOTTO_BUILD_BENCH "Build the benchmarks" OFF)
+option(SOTTO_BUILD_FUZZ "Build the libFuzzer entry points (needs Clang)" OFF)
+option(SOTTO_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
+set(SOTTO_SANITIZE "" CACHE STRING "Sanitizers for our targets, e.g. address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  find_program(SOTTO_CCACHE ccache)
+  if(SOTTO_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${SOTTO_CCACHE})
+  endif()
+endif()
+
+# Floating point: no contraction into FMA and no -ffast-math, because accounting proofs count rounding errors
+# operation by operation and results must not depend on the machine.
+function(sotto_compile_options target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off
+    -fstack-protector-strong $<$<BOOL:${SOTTO_WARNINGS_AS_ERRORS}>:-Werror>)
+  target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2> _GLIBCXX_ASSERTIONS)
+  if(SOTTO_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${SOTTO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${SOTTO_SANITIZE}>)
+  endif()
+endfunction()

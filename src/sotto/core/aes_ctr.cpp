@@ -1,0 +1,38 @@
+#include "sotto/core/aes_ctr.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+
+void AesCtr::Free::operator()(void* context) const { EVP_CIPHER_CTX_free(static_cast<EVP_CIPHER_CTX*>(context)); }
+
+AesCtr::AesCtr(const Seed& seed) : context_(EVP_CIPHER_CTX_new()) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(seed.data());
+  auto* context = static_cast<EVP_CIPHER_CTX*>(context_.get());
+  if (context == nullptr || EVP_EncryptInit_ex(context, EVP_aes_256_ctr(), nullptr, bytes, bytes + 32) != 1) {
+    invariant_broken("OpenSSL refuses AES-256-CTR");
+  }
+}
+
+void AesCtr::fill(std::span<std::byte> out) {
+  // The key stream is the encryption of zeros; in place, in pieces that stay in the first-level cache.
+  constexpr std::size_t kPiece = 16384;
+  auto* context = static_cast<EVP_CIPHER_CTX*>(context_.get());
+  while (!out.empty()) {
+    const std::size_t n = std::min(out.size(), kPiece);
+    auto* data = reinterpret_cast<unsigned char*>(out.data());
+    std::memset(data, 0, n);
+    int written = 0;
+    if (EVP_EncryptUpdate(context, data, &written, data, static_cast<int>(n)) != 1 || written != static_cast<int>(n)) {
+      invariant_broken("OpenSSL stopped giving random bytes");
+    }
+    out = out.subspan(n);
+  }
+}
+
+}  // namespace sotto

@@ -1,0 +1,28 @@
+// AES-256 in counter mode as a stream of pseudo-random bytes (OpenSSL; several GB/s a core where AES instructions exist).
+//
+// The key never leaves the object; the state is wiped by OpenSSL when the object ends. Counter mode repeats after 2^128 blocks.
+// Not safe to use from two threads at once: give each thread its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace sotto {
+
+class AesCtr {
+ public:
+  using Seed = std::array<std::byte, 48>;  // 32 bytes of key, 16 of counter
+
+  explicit AesCtr(const Seed& seed);
+  void fill(std::span<std::byte> out);
+
+ private:
+  struct Free {
+    void operator()(void* context) const;
+  };
+  std::unique_ptr<void, Free> context_;
+};
+
+}  // namespace sotto
