@@ -1,0 +1,77 @@
+# The front door: each target is one preset or one script. `make help` lists them.
+.DEFAULT_GOAL := build
+JOBS  ?= 2
+TESTS ?= $(shell nproc)
+T     ?= 30
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+
+.PHONY: help
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "Variables: JOBS=$(JOBS) compile jobs, TESTS=$(TESTS) tests at a time, T=$(T) seconds per fuzz target"
+
+.PHONY: deps
+deps:  ## install missing Debian packages (needs root or sudo only when one is missing)
+	@tools/deps.sh build
+
+.PHONY: dev-deps
+dev-deps:
+	@tools/deps.sh dev
+
+.PHONY: build
+build: deps  ## configure and build; the command is build/bin/sotto
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release
+
+.PHONY: test
+test: build  ## build and run every test
+	@ctest --preset release -j $(TESTS) --output-on-failure
+
+.PHONY: demo
+demo: build  ## a tour with real data and the real command; writes demo-out/
+	@demo/run.sh build/bin/sotto demo-out
+
+.PHONY: check
+check: build  ## the rules: format, layers, references, words, every header compiles alone
+	@ctest --preset release -L check
+	@cmake --build --preset release --target all_verify_interface_header_sets
+
+.PHONY: bench
+bench: deps  ## build and run the benchmarks; results as JSON in build/bench/results
+	@cmake --preset bench --log-level=WARNING
+	@cmake --build --preset bench
+	@tools/bench.sh build/bench
+
+.PHONY: fmt
+fmt: dev-deps  ## format every C++ file
+	@tools/check_format.sh --fix
+
+.PHONY: lint
+lint: build dev-deps  ## clang-tidy over every source file (FILES="a.cpp b.cpp" for some)
+	@tools/lint.sh build $(FILES)
+
+.PHONY: asan
+asan: deps  ## unit tests with the address and undefined-behaviour sanitizers
+	@cmake --preset dev --log-level=WARNING
+	@cmake --build --preset dev
+	@ctest --preset dev -j $(TESTS) -LE 'check|packaging'
+
+.PHONY: tsan
+tsan: deps  ## unit tests with the thread sanitizer
+	@cmake --preset tsan --log-level=WARNING
+	@cmake --build --preset tsan
+	@ctest --preset tsan -j $(TESTS) -LE 'check|packaging'
+
+.PHONY: fuzz
+fuzz: deps dev-deps  ## fuzz each entry point for T seconds
+	@cmake --preset fuzz --log-level=WARNING
+	@cmake --build --preset fuzz
+	@tools/fuzz.sh build/fuzz $(T)
+
+.PHONY: package
+package: build  ## Debian packages in build/package
+	@cpack --config build/CPackConfig.cmake -B build/package
+
+.PHONY: clean
+clean:  ## remove what the targets above made
+	@rm -rf build demo-out

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Includes go down only: check_layers.py [ROOT]
+
+A module may include its own headers and those of the levels below. Modules of one level do not know each other unless
+the pair is listed. Include paths cannot enforce this (every module has the same root), so this script does.
+"""
+import re
+import sys
+
+import tree
+
+LEVELS = [
+    {"core"},
+    {"noise"},
+    {"mechanisms", "accounting", "data"},
+    {"models", "deep", "pate", "local", "federated", "audit", "ledger"},
+    {"report"},
+    {"apps", "python"},
+]
+SAME_LEVEL = set()  # pairs (module, may include)
+
+# Third-party headers that only some modules may see: they are heavy, optional or would leak into the public interface.
+ONLY_IN = {
+    r"torch/|ATen/|c10/": {"deep", "python"},
+    r"CLI/": {"apps"},
+    r"zlib\.h": {"data"},
+    r"kiss_?fft": {"accounting"},
+    r"sqlite3\.h|libpq": {"ledger"},
+    r"mpi\.h": {"federated"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)
+LEVEL = {module: number for number, modules in enumerate(LEVELS) for module in modules}
+
+
+def module_of(path):
+    """The module a file belongs to, or None when the rule does not speak of it (benchmarks, tests across modules)."""
+    parts = path.parts
+    if parts[:2] == ("src", "sotto") and len(parts) > 3:
+        return parts[2]
+    return parts[0] if parts[0] in ("apps", "python") else None
+
+
+def problem(path, quote, header):
+    """Why the include is wrong, or None."""
+    module, is_test = module_of(path), path.name.endswith("_test.cpp")
+    for pattern, allowed in ONLY_IN.items():
+        if re.match(pattern, header) and module not in allowed and not is_test:
+            return f"only {', '.join(sorted(allowed))} may include <{header}>"
+    target = re.match(r"sotto/(\w+)/", header)
+    if not target:
+        if quote == '"' and path.parts[0] == "src" and not is_test:
+            return f'write "{header}" from the root, as "sotto/{module}/…"'
+        return None
+    other = target.group(1)
+    if other not in LEVEL:
+        return f"{other} is not in the table of layers"
+    if other == module or LEVEL[other] < LEVEL[module]:
+        return None
+    # A test may look sideways, at a second opinion from a neighbour, never up.
+    if LEVEL[other] == LEVEL[module] and (is_test or (module, other) in SAME_LEVEL):
+        return None
+    return f"{module} may not include {other}"
+
+
+def check(root):
+    problems = []
+    for path in tree.files(root, ".hpp", ".cpp", ".h", ".ipp"):
+        module = module_of(path)
+        if module is None:
+            continue
+        if module not in LEVEL:
+            problems.append(f"{path}: {module} is not in the table of layers")
+            continue
+        text = tree.read(root, path) or ""
+        for match in INCLUDE.finditer(text):
+            reason = problem(path, match.group(1), match.group(2))
+            if reason:
+                line = text.count("\n", 0, match.start(2)) + 1
+                problems.append(f"{path}:{line}: {reason}")
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(tree.report(check(sys.argv[1] if len(sys.argv) > 1 else "."), "layers"))

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The mathematics beside the code is complete: check_references.py [ROOT]
+
+1. Every key cited as [CKS20] or [CKS20, Alg. 3] in a comment or document is an entry of docs/references.bib.
+2. Every entry there has author, title and year, and no key stands twice.
+3. Every public header of the modules below opens with What, Guarantee, Method, Numerics and Reference.
+   Exempt: headers in a detail/ folder, headers whose first line starts with "// Detail:", and the plain data types listed here.
+"""
+import re
+import sys
+
+import tree
+
+MODULES = {"noise", "mechanisms", "accounting", "models", "pate", "local", "audit"}
+PARTS = ["What", "Guarantee", "Method", "Numerics", "Reference"]
+EXEMPT = {  # they hold data and claim nothing
+    "src/sotto/accounting/bound.hpp",
+    "src/sotto/accounting/run_length.hpp",
+}
+
+KEY = re.compile(r"[A-Z][A-Za-z]*\d{2,}(?:-\w+)?[a-z]?")
+BRACKET = re.compile(r"\[([^\[\]\n]+)\]")
+ENTRY = re.compile(r"^@(\w+)\s*\{\s*([^,\s]+)\s*,(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def keys_in(text):
+    """Cited keys with their line numbers. A bracket is a citation when it starts with a key."""
+    for match in BRACKET.finditer(text):
+        tokens = [token.strip() for token in re.split(r"[,;]", match.group(1))]
+        if KEY.fullmatch(tokens[0]):
+            line = text.count("\n", 0, match.start()) + 1
+            yield from ((line, token) for token in tokens if KEY.fullmatch(token))
+
+
+def comments_only(text):
+    """The text with everything but // comments blanked, so that line numbers stay."""
+    return "\n".join(line[line.find("//"):] if "//" in line else "" for line in text.split("\n"))
+
+
+def missing_parts(text):
+    lines = text.split("\n")
+    opening = []
+    for line in lines:
+        if not line.startswith("//"):
+            break
+        opening.append(line)
+    if opening and opening[0].startswith("// Detail:"):
+        return []
+    return [part for part in PARTS if not any(re.match(rf"// {part}\b", line) for line in opening)]
+
+
+def bibliography(root):
+    """The set of keys and the problems of docs/references.bib itself."""
+    text = tree.read(root, "docs/references.bib")
+    keys, problems = set(), []
+    for match in ENTRY.finditer(text):
+        key, body = match.group(2), match.group(3)
+        if key in keys:
+            problems.append(f"docs/references.bib: {key} stands twice")
+        keys.add(key)
+        for field in ("author", "title", "year"):
+            if not re.search(rf"\b{field}\s*=", body, re.IGNORECASE):
+                problems.append(f"docs/references.bib: {key} has no {field}")
+    return keys, problems
+
+
+def check(root):
+    keys, problems = bibliography(root)
+    for path in tree.files(root, ".hpp", ".cpp", ".md", ".py"):
+        text = tree.read(root, path) or ""
+        cited = text if path.suffix == ".md" else comments_only(text)
+        for line, key in keys_in(cited):
+            if key not in keys:
+                problems.append(f"{path}:{line}: [{key}] is not in docs/references.bib")
+        parts = path.parts
+        public = parts[:2] == ("src", "sotto") and parts[2] in MODULES and path.suffix == ".hpp"
+        if public and "detail" not in parts and path.as_posix() not in EXEMPT:
+            for part in missing_parts(text):
+                problems.append(f"{path}:1: the opening comment has no '{part}'")
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(tree.report(check(sys.argv[1] if len(sys.argv) > 1 else "."), "references"))
