@@ -1,0 +1,34 @@
+#include "sotto/accounting/bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sotto/accounting/run_length.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+TEST(Bound, EveryAccountantIsFoundByItsName) {
+  for (Accountant a : {Accountant::automatic, Accountant::pld, Accountant::rdp, Accountant::zcdp,
+                       Accountant::gdp, Accountant::basic, Accountant::advanced,
+                       Accountant::optimal}) {
+    EXPECT_EQ(parse_accountant(name(a)), a);
+  }
+  EXPECT_THROW(parse_accountant("magic"), InvalidArgument);
+}
+
+TEST(RunLengths, CountsMultiplyThroughNestedRepeatsAndEqualEventsMerge) {
+  const Event g = GaussianEvent::from_multiplier(2);
+  const auto runs = run_lengths(compose({repeat(compose({g, PureEvent{1}, repeat(g, 3)}), 10), g}));
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].count, 41u);
+  EXPECT_EQ(runs[1].count, 10u);
+}
+
+TEST(RunLengths, RefusesACountBeyond64Bits) {
+  const Event big = RepeatEvent{1ull << 40, share(repeat(PureEvent{1}, 1ull << 40))};
+  EXPECT_THROW(run_lengths(big), AccountingError);
+}
+
+}  // namespace
+}  // namespace sotto
