@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "sotto/core/event_json.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace sotto::test {
 namespace {
@@ -22,7 +21,8 @@ class Recorder final : public QueryObserver {
                        .scale = query.scale,
                        .norm = query.norm,
                        .words_before = words};
-    std::visit([&](auto values) { record.values.assign(values.begin(), values.end()); }, query.values);
+    std::visit([&](auto values) { record.values.assign(values.begin(), values.end()); },
+               query.values);
     recording.queries.push_back(std::move(record));
     // A stream of its own for each query: seed and number of the query decide it, nothing else.
     inside_ = insecure_seed_source(seed_ ^ (0x9E3779B97F4A7C15u * recording.queries.size()));
@@ -48,7 +48,8 @@ Recording record(std::uint64_t seed, const std::function<std::optional<Event>(Rn
   return std::move(recorder.recording);
 }
 
-long double norm_of_difference(const std::vector<long double>& a, const std::vector<long double>& b, Norm norm) {
+long double norm_of_difference(const std::vector<long double>& a, const std::vector<long double>& b,
+                               Norm norm) {
   long double result = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const long double d = std::fabs(a[i] - b[i]);
@@ -61,35 +62,44 @@ long double norm_of_difference(const std::vector<long double>& a, const std::vec
 
 std::string difference(const Recording& a, const Recording& b) {
   if (a.queries.size() != b.queries.size()) {
-    return fmt::format("{} queries on one data set, {} on its neighbour", a.queries.size(), b.queries.size());
+    return fmt::format("{} queries on one data set, {} on its neighbour", a.queries.size(),
+                       b.queries.size());
   }
   for (std::size_t i = 0; i < a.queries.size(); ++i) {
     const QueryRecord &x = a.queries[i], &y = b.queries[i];
-    if (x.mechanism != y.mechanism) return fmt::format("query {}: mechanism {} or {}", i, x.mechanism, y.mechanism);
-    if (x.values.size() != y.values.size()) return fmt::format("query {}: size {} or {}", i, x.values.size(), y.values.size());
-    if (x.sensitivity != y.sensitivity) return fmt::format("query {}: sensitivity {} or {}", i, x.sensitivity, y.sensitivity);
+    if (x.mechanism != y.mechanism)
+      return fmt::format("query {}: mechanism {} or {}", i, x.mechanism, y.mechanism);
+    if (x.values.size() != y.values.size())
+      return fmt::format("query {}: size {} or {}", i, x.values.size(), y.values.size());
+    if (x.sensitivity != y.sensitivity)
+      return fmt::format("query {}: sensitivity {} or {}", i, x.sensitivity, y.sensitivity);
     if (x.scale != y.scale) return fmt::format("query {}: scale {} or {}", i, x.scale, y.scale);
     if (x.norm != y.norm) return fmt::format("query {}: norm differs", i);
     if (x.words_before != y.words_before) {
-      return fmt::format("query {}: {} or {} random words were used before it", i, x.words_before, y.words_before);
+      return fmt::format("query {}: {} or {} random words were used before it", i, x.words_before,
+                         y.words_before);
     }
     const long double moved = norm_of_difference(x.values, y.values, x.norm);
     // Values are exact (integers or doubles); only the norm itself is rounded here, by a few units of 2^-63.
     if (!(moved <= static_cast<long double>(x.sensitivity) * (1 + 1e-15L))) {
-      return fmt::format("query {} ({}): moved by {} in {}, declared sensitivity {}", i, x.mechanism, static_cast<double>(moved),
-                         name(x.norm), x.sensitivity);
+      return fmt::format("query {} ({}): moved by {} in {}, declared sensitivity {}", i,
+                         x.mechanism, static_cast<double>(moved), name(x.norm), x.sensitivity);
     }
   }
-  if (a.words_total != b.words_total) return fmt::format("{} or {} random words in all", a.words_total, b.words_total);
+  if (a.words_total != b.words_total)
+    return fmt::format("{} or {} random words in all", a.words_total, b.words_total);
   if (a.event != b.event) {
-    auto text = [](const std::optional<Event>& e) { return e ? to_json(*e).dump() : std::string("none"); };
+    auto text = [](const std::optional<Event>& e) {
+      return e ? to_json(*e).dump() : std::string("none");
+    };
     return fmt::format("event {} or {}", text(a.event), text(b.event));
   }
   return "";
 }
 
 std::string check_neighbours(const std::function<std::optional<Event>(Rng&)>& run_on_a,
-                             const std::function<std::optional<Event>(Rng&)>& run_on_b, std::uint64_t seed) {
+                             const std::function<std::optional<Event>(Rng&)>& run_on_b,
+                             std::uint64_t seed) {
   return difference(record(seed, run_on_a), record(seed, run_on_b));
 }
 

@@ -42,9 +42,11 @@ std::string difference(const Recording& a, const Recording& b);
 
 // record both, compare; empty when fine. Meant for EXPECT_EQ(check_neighbours(…), "").
 std::string check_neighbours(const std::function<std::optional<Event>(Rng&)>& run_on_a,
-                             const std::function<std::optional<Event>(Rng&)>& run_on_b, std::uint64_t seed = 1);
+                             const std::function<std::optional<Event>(Rng&)>& run_on_b,
+                             std::uint64_t seed = 1);
 
 // ‖a − b‖ in the norm.
-long double norm_of_difference(const std::vector<long double>& a, const std::vector<long double>& b, Norm norm);
+long double norm_of_difference(const std::vector<long double>& a, const std::vector<long double>& b,
+                               Norm norm);
 
 }  // namespace sotto::test

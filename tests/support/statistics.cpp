@@ -8,7 +8,8 @@
 
 namespace sotto::test {
 
-double chi_square_p(std::span<const std::uint64_t> counts, std::span<const double> probabilities, std::uint64_t total) {
+double chi_square_p(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
+                    std::uint64_t total) {
   const auto n = static_cast<double>(total);
   double statistic = 0, rest_probability = 1, rest_count = n;
   int cells = 0;
@@ -51,19 +52,24 @@ double ks_p(std::vector<double> sample, const std::function<double(double)>& cdf
 double binomial_p(std::uint64_t successes, std::uint64_t trials, double probability) {
   const boost::math::binomial law(static_cast<double>(trials), probability);
   const double below = boost::math::cdf(law, static_cast<double>(successes));
-  const double above = successes == 0 ? 1 : boost::math::cdf(boost::math::complement(law, static_cast<double>(successes) - 1));
+  const double above =
+      successes == 0
+          ? 1
+          : boost::math::cdf(boost::math::complement(law, static_cast<double>(successes) - 1));
   return std::min(1.0, 2 * std::min(below, above));
 }
 
 double clopper_pearson_upper(std::uint64_t successes, std::uint64_t trials, double alpha) {
   if (successes >= trials) return 1;
-  const boost::math::beta_distribution<> law(static_cast<double>(successes) + 1, static_cast<double>(trials - successes));
+  const boost::math::beta_distribution<> law(static_cast<double>(successes) + 1,
+                                             static_cast<double>(trials - successes));
   return boost::math::quantile(boost::math::complement(law, alpha));
 }
 
 double clopper_pearson_lower(std::uint64_t successes, std::uint64_t trials, double alpha) {
   if (successes == 0) return 0;
-  const boost::math::beta_distribution<> law(static_cast<double>(successes), static_cast<double>(trials - successes) + 1);
+  const boost::math::beta_distribution<> law(static_cast<double>(successes),
+                                             static_cast<double>(trials - successes) + 1);
   return boost::math::quantile(law, alpha);
 }
 

@@ -13,7 +13,8 @@ inline constexpr double kAlpha = 1e-6;  // false-alarm rate of every statistical
 
 // Chi-square goodness of fit of counts against probabilities (which may sum to less than 1; the rest is one more cell).
 // Cells with an expected count below 5 are merged into the rest.
-double chi_square_p(std::span<const std::uint64_t> counts, std::span<const double> probabilities, std::uint64_t total);
+double chi_square_p(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
+                    std::uint64_t total);
 
 // Two-sided Kolmogorov–Smirnov against a continuous distribution function. Sorts a copy.
 double ks_p(std::vector<double> sample, const std::function<double(double)>& cdf);

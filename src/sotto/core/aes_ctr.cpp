@@ -9,12 +9,15 @@
 
 namespace sotto {
 
-void AesCtr::Free::operator()(void* context) const { EVP_CIPHER_CTX_free(static_cast<EVP_CIPHER_CTX*>(context)); }
+void AesCtr::Free::operator()(void* context) const {
+  EVP_CIPHER_CTX_free(static_cast<EVP_CIPHER_CTX*>(context));
+}
 
 AesCtr::AesCtr(const Seed& seed) : context_(EVP_CIPHER_CTX_new()) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(seed.data());
   auto* context = static_cast<EVP_CIPHER_CTX*>(context_.get());
-  if (context == nullptr || EVP_EncryptInit_ex(context, EVP_aes_256_ctr(), nullptr, bytes, bytes + 32) != 1) {
+  if (context == nullptr ||
+      EVP_EncryptInit_ex(context, EVP_aes_256_ctr(), nullptr, bytes, bytes + 32) != 1) {
     invariant_broken("OpenSSL refuses AES-256-CTR");
   }
 }
@@ -28,7 +31,8 @@ void AesCtr::fill(std::span<std::byte> out) {
     auto* data = reinterpret_cast<unsigned char*>(out.data());
     std::memset(data, 0, n);
     int written = 0;
-    if (EVP_EncryptUpdate(context, data, &written, data, static_cast<int>(n)) != 1 || written != static_cast<int>(n)) {
+    if (EVP_EncryptUpdate(context, data, &written, data, static_cast<int>(n)) != 1 ||
+        written != static_cast<int>(n)) {
       invariant_broken("OpenSSL stopped giving random bytes");
     }
     out = out.subspan(n);

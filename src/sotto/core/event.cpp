@@ -16,9 +16,11 @@ double distance(double sensitivity, Basis basis, Relation relation) {
 bool same(const EventPtr& a, const EventPtr& b) { return a == b || (a && b && *a == *b); }
 
 // The checks below name the event and the parameter in the vocabulary of the JSON form.
-void require(bool ok, std::string_view event, std::string_view parameter, double value, std::string_view allowed) {
+void require(bool ok, std::string_view event, std::string_view parameter, double value,
+             std::string_view allowed) {
   if (!ok) {
-    throw InvalidArgument(fmt::format("{}.{} is {}; it must be {}", event, parameter, value, allowed));
+    throw InvalidArgument(
+        fmt::format("{}.{} is {}; it must be {}", event, parameter, value, allowed));
   }
 }
 void positive(std::string_view event, std::string_view parameter, double v) {
@@ -27,9 +29,11 @@ void positive(std::string_view event, std::string_view parameter, double v) {
 void not_negative(std::string_view event, std::string_view parameter, double v) {
   require(v >= 0 && std::isfinite(v), event, parameter, v, "a finite number, 0 or more");
 }
-void at_least(std::string_view event, std::string_view parameter, std::uint64_t v, std::uint64_t least) {
+void at_least(std::string_view event, std::string_view parameter, std::uint64_t v,
+              std::uint64_t least) {
   if (v < least) {
-    throw InvalidArgument(fmt::format("{}.{} is {}; it must be at least {}", event, parameter, v, least));
+    throw InvalidArgument(
+        fmt::format("{}.{} is {}; it must be at least {}", event, parameter, v, least));
   }
 }
 void present(std::string_view event, const EventPtr& inner) {
@@ -60,8 +64,10 @@ struct Validator {
   void operator()(const GaussianMixtureEvent& e) const {
     positive("gaussian_mixture", "sigma", e.sigma);
     if (e.sensitivities.empty() || e.sensitivities.size() != e.probabilities.size()) {
-      throw InvalidArgument(fmt::format("gaussian_mixture has {} sensitivities and {} probabilities; it needs as many of both, at least one",
-                                        e.sensitivities.size(), e.probabilities.size()));
+      throw InvalidArgument(
+          fmt::format("gaussian_mixture has {} sensitivities and {} probabilities; it needs as "
+                      "many of both, at least one",
+                      e.sensitivities.size(), e.probabilities.size()));
     }
     double total = 0;
     for (double s : e.sensitivities) not_negative("gaussian_mixture", "sensitivities", s);
@@ -69,13 +75,16 @@ struct Validator {
       require(p >= 0 && p <= 1, "gaussian_mixture", "probabilities", p, "between 0 and 1");
       total += p;
     }
-    require(std::abs(total - 1) <= 1e-9, "gaussian_mixture", "probabilities (their sum)", total, "1");
+    require(std::abs(total - 1) <= 1e-9, "gaussian_mixture", "probabilities (their sum)", total,
+            "1");
   }
   void operator()(const RandomizedResponseEvent& e) const {
     positive("randomized_response", "epsilon", e.epsilon);
     at_least("randomized_response", "categories", e.categories, 2);
   }
-  void operator()(const ExponentialEvent& e) const { positive("exponential", "epsilon", e.epsilon); }
+  void operator()(const ExponentialEvent& e) const {
+    positive("exponential", "epsilon", e.epsilon);
+  }
   void operator()(const PureEvent& e) const { not_negative("pure", "epsilon", e.epsilon); }
   void operator()(const ApproximateEvent& e) const {
     not_negative("approximate", "epsilon", e.epsilon);
@@ -96,7 +105,8 @@ struct Validator {
       return;
     }
     at_least("sampled", "size", e.size, 1);
-    at_least("sampled", "population", e.population, e.scheme == Scheme::without_replacement ? e.size : 1);
+    at_least("sampled", "population", e.population,
+             e.scheme == Scheme::without_replacement ? e.size : 1);
   }
   void operator()(const ShuffledEvent& e) const {
     present("shuffled", e.event);
@@ -114,7 +124,8 @@ struct Validator {
     present("private_selection", e.event);
     if (e.distribution == SelectionDistribution::truncated_negative_binomial) {
       not_negative("private_selection", "shape", e.shape);
-      require(e.mean >= 1 && std::isfinite(e.mean), "private_selection", "mean", e.mean, "a finite number, 1 or more");
+      require(e.mean >= 1 && std::isfinite(e.mean), "private_selection", "mean", e.mean,
+              "a finite number, 1 or more");
     } else {
       positive("private_selection", "mean", e.mean);
     }
@@ -127,7 +138,9 @@ struct Namer {
   std::string_view operator()(const DiscreteGaussianEvent&) const { return "discrete_gaussian"; }
   std::string_view operator()(const DiscreteLaplaceEvent&) const { return "discrete_laplace"; }
   std::string_view operator()(const GaussianMixtureEvent&) const { return "gaussian_mixture"; }
-  std::string_view operator()(const RandomizedResponseEvent&) const { return "randomized_response"; }
+  std::string_view operator()(const RandomizedResponseEvent&) const {
+    return "randomized_response";
+  }
   std::string_view operator()(const ExponentialEvent&) const { return "exponential"; }
   std::string_view operator()(const PureEvent&) const { return "pure"; }
   std::string_view operator()(const ApproximateEvent&) const { return "approximate"; }
@@ -154,17 +167,20 @@ double LaplaceEvent::noise_multiplier(Relation relation) const {
 }
 
 bool operator==(const SampledEvent& a, const SampledEvent& b) {
-  return a.scheme == b.scheme && a.rate == b.rate && a.size == b.size && a.population == b.population &&
-         same(a.event, b.event);
+  return a.scheme == b.scheme && a.rate == b.rate && a.size == b.size &&
+         a.population == b.population && same(a.event, b.event);
 }
 bool operator==(const ShuffledEvent& a, const ShuffledEvent& b) {
   return a.population == b.population && same(a.event, b.event);
 }
-bool operator==(const RepeatEvent& a, const RepeatEvent& b) { return a.count == b.count && same(a.event, b.event); }
+bool operator==(const RepeatEvent& a, const RepeatEvent& b) {
+  return a.count == b.count && same(a.event, b.event);
+}
 bool operator==(const ComposeEvent& a, const ComposeEvent& b) { return a.events == b.events; }
 bool operator==(const ParallelEvent& a, const ParallelEvent& b) { return a.events == b.events; }
 bool operator==(const PrivateSelectionEvent& a, const PrivateSelectionEvent& b) {
-  return a.distribution == b.distribution && a.shape == b.shape && a.mean == b.mean && same(a.event, b.event);
+  return a.distribution == b.distribution && a.shape == b.shape && a.mean == b.mean &&
+         same(a.event, b.event);
 }
 
 std::string_view name(Scheme scheme) {

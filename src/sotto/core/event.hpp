@@ -30,7 +30,9 @@ enum class Basis { contribution, exact };
 struct GaussianEvent {
   double sigma = 1, sensitivity = 1;
   Basis basis = Basis::exact;
-  static GaussianEvent from_multiplier(double noise_multiplier) { return {noise_multiplier, 1, Basis::contribution}; }
+  static GaussianEvent from_multiplier(double noise_multiplier) {
+    return {noise_multiplier, 1, Basis::contribution};
+  }
   double noise_multiplier(Relation relation) const;  // sigma ÷ distance between neighbours
   friend bool operator==(const GaussianEvent&, const GaussianEvent&) = default;
 };
@@ -39,7 +41,9 @@ struct GaussianEvent {
 struct LaplaceEvent {
   double scale = 1, sensitivity = 1;
   Basis basis = Basis::exact;
-  static LaplaceEvent from_multiplier(double noise_multiplier) { return {noise_multiplier, 1, Basis::contribution}; }
+  static LaplaceEvent from_multiplier(double noise_multiplier) {
+    return {noise_multiplier, 1, Basis::contribution};
+  }
   double noise_multiplier(Relation relation) const;
   friend bool operator==(const LaplaceEvent&, const LaplaceEvent&) = default;
 };
@@ -118,7 +122,7 @@ std::string_view name(Scheme scheme);
 // An event run on a random sample. poisson: each record with probability `rate`; otherwise `size` of `population` records.
 struct SampledEvent {
   Scheme scheme = Scheme::poisson;
-  double rate = 1;                     // poisson only
+  double rate = 1;                         // poisson only
   std::uint64_t size = 0, population = 0;  // the fixed-size schemes only
   EventPtr event;
   friend bool operator==(const SampledEvent&, const SampledEvent&);
@@ -160,15 +164,17 @@ struct PrivateSelectionEvent {
 
 class Event {
  public:
-  using Kind = std::variant<GaussianEvent, LaplaceEvent, DiscreteGaussianEvent, DiscreteLaplaceEvent, GaussianMixtureEvent,
-                            RandomizedResponseEvent, ExponentialEvent, PureEvent, ApproximateEvent, ZcdpEvent, TcdpEvent,
-                            GdpEvent, GnmaxEvent, LnmaxEvent, SampledEvent, ShuffledEvent, RepeatEvent, ComposeEvent,
-                            ParallelEvent, PrivateSelectionEvent>;
+  using Kind = std::variant<GaussianEvent, LaplaceEvent, DiscreteGaussianEvent,
+                            DiscreteLaplaceEvent, GaussianMixtureEvent, RandomizedResponseEvent,
+                            ExponentialEvent, PureEvent, ApproximateEvent, ZcdpEvent, TcdpEvent,
+                            GdpEvent, GnmaxEvent, LnmaxEvent, SampledEvent, ShuffledEvent,
+                            RepeatEvent, ComposeEvent, ParallelEvent, PrivateSelectionEvent>;
 
   // Throws InvalidArgument when a parameter is out of range.
   template <class T>
-    requires std::is_constructible_v<Kind, T> && (!std::is_same_v<std::remove_cvref_t<T>, Event>)
-  Event(T&& kind) : kind_(std::forward<T>(kind)) {  // NOLINT: implicit on purpose, an event is its kind
+  requires std::is_constructible_v<Kind, T> &&
+      (!std::is_same_v<std::remove_cvref_t<T>, Event>)Event(T&& kind)
+      : kind_(std::forward<T>(kind)) {  // NOLINT: implicit on purpose, an event is its kind
     validate();
   }
 
@@ -186,8 +192,8 @@ class Event {
 };
 
 // The usual shorthands.
-Event compose(std::vector<Event> events);            // flattens; an empty list is allowed and costs nothing
-Event repeat(Event event, std::uint64_t count);      // count 1 gives the event itself
+Event compose(std::vector<Event> events);  // flattens; an empty list is allowed and costs nothing
+Event repeat(Event event, std::uint64_t count);  // count 1 gives the event itself
 Event poisson_sampled(Event event, double rate);
 EventPtr share(Event event);
 

@@ -36,11 +36,14 @@ class Members {
   std::uint64_t integer(const char* key) {
     double v = number(key);
     if (!(v >= 0) || v != std::floor(v) || v > 9007199254740992.0) {
-      throw DataError(fmt::format("{}.{} is {}; it must be a whole number, 0 or more", where_, key, v));
+      throw DataError(
+          fmt::format("{}.{} is {}; it must be a whole number, 0 or more", where_, key, v));
     }
     return static_cast<std::uint64_t>(v);
   }
-  std::uint64_t integer_or(const char* key, std::uint64_t fallback) { return has(key) ? integer(key) : fallback; }
+  std::uint64_t integer_or(const char* key, std::uint64_t fallback) {
+    return has(key) ? integer(key) : fallback;
+  }
 
   std::string text(const char* key) {
     const Json& v = at(key);
@@ -52,7 +55,8 @@ class Members {
     const Json& v = at(key);
     if (!v.is_array()) throw DataError(fmt::format("{}.{} must be a list of numbers", where_, key));
     std::vector<double> result;
-    for (std::size_t i = 0; i < v.size(); ++i) result.push_back(as_number(v[i], fmt::format("{}.{}[{}]", where_, key, i)));
+    for (std::size_t i = 0; i < v.size(); ++i)
+      result.push_back(as_number(v[i], fmt::format("{}.{}[{}]", where_, key, i)));
     return result;
   }
 
@@ -83,12 +87,15 @@ class Members {
 
 Event parse(const Json& json, const std::string& where, int depth);
 
-EventPtr parse_inner(Members& m, int depth) { return share(parse(m.at("event"), m.where() + ".event", depth + 1)); }
+EventPtr parse_inner(Members& m, int depth) {
+  return share(parse(m.at("event"), m.where() + ".event", depth + 1));
+}
 
 std::vector<Event> parse_list(const Json& json, const std::string& where, int depth) {
   if (!json.is_array()) throw DataError(fmt::format("{} must be a list of events", where));
   std::vector<Event> events;
-  for (std::size_t i = 0; i < json.size(); ++i) events.push_back(parse(json[i], fmt::format("{}[{}]", where, i), depth + 1));
+  for (std::size_t i = 0; i < json.size(); ++i)
+    events.push_back(parse(json[i], fmt::format("{}[{}]", where, i), depth + 1));
   return events;
 }
 
@@ -99,11 +106,14 @@ SampledEvent parse_sampled(Members& m, int depth) {
     e.scheme = Scheme::poisson;
     e.rate = m.number("rate");
   } else if (scheme == "without_replacement" || scheme == "with_replacement") {
-    e.scheme = scheme == "without_replacement" ? Scheme::without_replacement : Scheme::with_replacement;
+    e.scheme =
+        scheme == "without_replacement" ? Scheme::without_replacement : Scheme::with_replacement;
     e.size = m.integer("size");
     e.population = m.integer("population");
   } else {
-    throw DataError(fmt::format("{}.scheme is '{}'; it must be poisson, without_replacement or with_replacement", m.where(), scheme));
+    throw DataError(fmt::format(
+        "{}.scheme is '{}'; it must be poisson, without_replacement or with_replacement", m.where(),
+        scheme));
   }
   e.event = parse_inner(m, depth);
   return e;
@@ -119,7 +129,9 @@ PrivateSelectionEvent parse_selection(Members& m, int depth) {
     e.distribution = SelectionDistribution::poisson;
     e.shape = 0;
   } else {
-    throw DataError(fmt::format("{}.distribution is '{}'; it must be truncated_negative_binomial or poisson", m.where(), distribution));
+    throw DataError(
+        fmt::format("{}.distribution is '{}'; it must be truncated_negative_binomial or poisson",
+                    m.where(), distribution));
   }
   e.mean = m.number("mean");
   e.event = parse_inner(m, depth);
@@ -132,47 +144,68 @@ const std::vector<std::pair<std::string_view, Parser>>& parsers() {
   static const std::vector<std::pair<std::string_view, Parser>> table = {
       {"gaussian",
        [](Members& m, int) -> Event {
-         if (m.has("noise_multiplier")) return GaussianEvent::from_multiplier(m.number("noise_multiplier"));
+         if (m.has("noise_multiplier"))
+           return GaussianEvent::from_multiplier(m.number("noise_multiplier"));
          return GaussianEvent{m.number("sigma"), m.number("sensitivity"), Basis::exact};
        }},
       {"laplace",
        [](Members& m, int) -> Event {
-         if (m.has("noise_multiplier")) return LaplaceEvent::from_multiplier(m.number("noise_multiplier"));
+         if (m.has("noise_multiplier"))
+           return LaplaceEvent::from_multiplier(m.number("noise_multiplier"));
          return LaplaceEvent{m.number("scale"), m.number("sensitivity"), Basis::exact};
        }},
       {"discrete_gaussian",
        [](Members& m, int) -> Event {
-         return DiscreteGaussianEvent{m.number("sigma"), m.number("sensitivity"), m.number_or("granularity", 1), m.integer_or("dimension", 1)};
+         return DiscreteGaussianEvent{m.number("sigma"), m.number("sensitivity"),
+                                      m.number_or("granularity", 1), m.integer_or("dimension", 1)};
        }},
       {"discrete_laplace",
        [](Members& m, int) -> Event {
-         return DiscreteLaplaceEvent{m.number("scale"), m.number("sensitivity"), m.number_or("granularity", 1), m.integer_or("dimension", 1)};
+         return DiscreteLaplaceEvent{m.number("scale"), m.number("sensitivity"),
+                                     m.number_or("granularity", 1), m.integer_or("dimension", 1)};
        }},
       {"gaussian_mixture",
        [](Members& m, int) -> Event {
-         return GaussianMixtureEvent{m.number("sigma"), m.numbers("sensitivities"), m.numbers("probabilities")};
+         return GaussianMixtureEvent{m.number("sigma"), m.numbers("sensitivities"),
+                                     m.numbers("probabilities")};
        }},
       {"randomized_response",
-       [](Members& m, int) -> Event { return RandomizedResponseEvent{m.number("epsilon"), m.integer_or("categories", 2)}; }},
-      {"exponential", [](Members& m, int) -> Event { return ExponentialEvent{m.number("epsilon")}; }},
+       [](Members& m, int) -> Event {
+         return RandomizedResponseEvent{m.number("epsilon"), m.integer_or("categories", 2)};
+       }},
+      {"exponential",
+       [](Members& m, int) -> Event { return ExponentialEvent{m.number("epsilon")}; }},
       {"pure", [](Members& m, int) -> Event { return PureEvent{m.number("epsilon")}; }},
-      {"approximate", [](Members& m, int) -> Event { return ApproximateEvent{m.number("epsilon"), m.number("delta")}; }},
+      {"approximate",
+       [](Members& m, int) -> Event {
+         return ApproximateEvent{m.number("epsilon"), m.number("delta")};
+       }},
       {"zcdp", [](Members& m, int) -> Event { return ZcdpEvent{m.number("rho")}; }},
-      {"tcdp", [](Members& m, int) -> Event { return TcdpEvent{m.number("rho"), m.number("omega")}; }},
+      {"tcdp",
+       [](Members& m, int) -> Event {
+         return TcdpEvent{m.number("rho"), m.number("omega")};
+       }},
       {"gdp", [](Members& m, int) -> Event { return GdpEvent{m.number("mu")}; }},
       {"gnmax", [](Members& m, int) -> Event { return GnmaxEvent{m.number("sigma")}; }},
       {"lnmax", [](Members& m, int) -> Event { return LnmaxEvent{m.number("scale")}; }},
       {"sampled", [](Members& m, int depth) -> Event { return parse_sampled(m, depth); }},
       {"shuffled",
-       [](Members& m, int depth) -> Event { return ShuffledEvent{m.integer("population"), parse_inner(m, depth)}; }},
-      {"repeat", [](Members& m, int depth) -> Event { return RepeatEvent{m.integer("count"), parse_inner(m, depth)}; }},
-      {"private_selection", [](Members& m, int depth) -> Event { return parse_selection(m, depth); }},
+       [](Members& m, int depth) -> Event {
+         return ShuffledEvent{m.integer("population"), parse_inner(m, depth)};
+       }},
+      {"repeat",
+       [](Members& m, int depth) -> Event {
+         return RepeatEvent{m.integer("count"), parse_inner(m, depth)};
+       }},
+      {"private_selection",
+       [](Members& m, int depth) -> Event { return parse_selection(m, depth); }},
   };
   return table;
 }
 
 Event parse(const Json& json, const std::string& where, int depth) {
-  if (depth > kMaximalDepth) throw DataError(fmt::format("{} is nested more than {} deep", where, kMaximalDepth));
+  if (depth > kMaximalDepth)
+    throw DataError(fmt::format("{} is nested more than {} deep", where, kMaximalDepth));
   if (!json.is_object() || json.size() != 1) {
     throw DataError(fmt::format("{} must be an object with one key, the kind of event", where),
                     R"(for example {"gaussian": {"noise_multiplier": 1.1}})");
@@ -192,7 +225,8 @@ Event parse(const Json& json, const std::string& where, int depth) {
   } catch (const InvalidArgument& e) {  // a value out of range is the document's fault here
     throw DataError(fmt::format("{}: {}", where, e.what()), e.hint());
   }
-  throw DataError(fmt::format("{} has the unknown kind '{}'", where, key), "docs/events.md lists every kind");
+  throw DataError(fmt::format("{} has the unknown kind '{}'", where, key),
+                  "docs/events.md lists every kind");
 }
 
 Json number(double v) { return v; }
@@ -207,18 +241,25 @@ struct Writer {
     return {{"scale", e.scale}, {"sensitivity", e.sensitivity}};
   }
   Json operator()(const DiscreteGaussianEvent& e) const {
-    return lattice({{"sigma", e.sigma}, {"sensitivity", e.sensitivity}}, e.granularity, e.dimension);
+    return lattice({{"sigma", e.sigma}, {"sensitivity", e.sensitivity}}, e.granularity,
+                   e.dimension);
   }
   Json operator()(const DiscreteLaplaceEvent& e) const {
-    return lattice({{"scale", e.scale}, {"sensitivity", e.sensitivity}}, e.granularity, e.dimension);
+    return lattice({{"scale", e.scale}, {"sensitivity", e.sensitivity}}, e.granularity,
+                   e.dimension);
   }
   Json operator()(const GaussianMixtureEvent& e) const {
-    return {{"sigma", e.sigma}, {"sensitivities", e.sensitivities}, {"probabilities", e.probabilities}};
+    return {
+        {"sigma", e.sigma}, {"sensitivities", e.sensitivities}, {"probabilities", e.probabilities}};
   }
-  Json operator()(const RandomizedResponseEvent& e) const { return {{"epsilon", e.epsilon}, {"categories", e.categories}}; }
+  Json operator()(const RandomizedResponseEvent& e) const {
+    return {{"epsilon", e.epsilon}, {"categories", e.categories}};
+  }
   Json operator()(const ExponentialEvent& e) const { return {{"epsilon", e.epsilon}}; }
   Json operator()(const PureEvent& e) const { return {{"epsilon", e.epsilon}}; }
-  Json operator()(const ApproximateEvent& e) const { return {{"epsilon", e.epsilon}, {"delta", e.delta}}; }
+  Json operator()(const ApproximateEvent& e) const {
+    return {{"epsilon", e.epsilon}, {"delta", e.delta}};
+  }
   Json operator()(const ZcdpEvent& e) const { return {{"rho", e.rho}}; }
   Json operator()(const TcdpEvent& e) const { return {{"rho", e.rho}, {"omega", e.omega}}; }
   Json operator()(const GdpEvent& e) const { return {{"mu", e.mu}}; }
@@ -235,8 +276,12 @@ struct Writer {
     j["event"] = to_json(*e.event);
     return j;
   }
-  Json operator()(const ShuffledEvent& e) const { return {{"population", e.population}, {"event", to_json(*e.event)}}; }
-  Json operator()(const RepeatEvent& e) const { return {{"count", e.count}, {"event", to_json(*e.event)}}; }
+  Json operator()(const ShuffledEvent& e) const {
+    return {{"population", e.population}, {"event", to_json(*e.event)}};
+  }
+  Json operator()(const RepeatEvent& e) const {
+    return {{"count", e.count}, {"event", to_json(*e.event)}};
+  }
   Json operator()(const ComposeEvent& e) const { return list(e.events); }
   Json operator()(const ParallelEvent& e) const { return list(e.events); }
   Json operator()(const PrivateSelectionEvent& e) const {
@@ -268,6 +313,8 @@ nlohmann::ordered_json to_json(const Event& event) {
   return j;
 }
 
-Event event_from_json(const nlohmann::ordered_json& json, const std::string& where) { return parse(json, where, 0); }
+Event event_from_json(const nlohmann::ordered_json& json, const std::string& where) {
+  return parse(json, where, 0);
+}
 
 }  // namespace sotto

@@ -22,12 +22,17 @@ TEST(Event, RefusesParametersOutOfRange) {
   EXPECT_THROW(Event(ApproximateEvent{.epsilon = 1, .delta = 1}), InvalidArgument);
   EXPECT_THROW(poisson_sampled(PureEvent{1}, 1.5), InvalidArgument);
   EXPECT_THROW(poisson_sampled(PureEvent{1}, 0), InvalidArgument);
-  EXPECT_THROW(Event(SampledEvent{.scheme = Scheme::without_replacement, .size = 9, .population = 8, .event = share(PureEvent{1})}),
+  EXPECT_THROW(Event(SampledEvent{.scheme = Scheme::without_replacement,
+                                  .size = 9,
+                                  .population = 8,
+                                  .event = share(PureEvent{1})}),
                InvalidArgument);
   EXPECT_THROW(repeat(PureEvent{1}, 0), InvalidArgument);
   EXPECT_THROW(Event(ParallelEvent{}), InvalidArgument);
   EXPECT_THROW(Event(RepeatEvent{3, nullptr}), InvalidArgument);
-  EXPECT_THROW((Event(GaussianMixtureEvent{.sigma = 1, .sensitivities = {0, 1}, .probabilities = {0.5, 0.4}})), InvalidArgument);
+  EXPECT_THROW((Event(GaussianMixtureEvent{
+                   .sigma = 1, .sensitivities = {0, 1}, .probabilities = {0.5, 0.4}})),
+               InvalidArgument);
 }
 
 TEST(Event, ComposeFlattensAndRepeatOnceIsTheEvent) {
@@ -40,8 +45,10 @@ TEST(Event, ComposeFlattensAndRepeatOnceIsTheEvent) {
 }
 
 TEST(Event, EqualityIsDeep) {
-  EXPECT_EQ(poisson_sampled(GaussianEvent::from_multiplier(1), 0.1), poisson_sampled(GaussianEvent::from_multiplier(1), 0.1));
-  EXPECT_NE(poisson_sampled(GaussianEvent::from_multiplier(1), 0.1), poisson_sampled(GaussianEvent::from_multiplier(2), 0.1));
+  EXPECT_EQ(poisson_sampled(GaussianEvent::from_multiplier(1), 0.1),
+            poisson_sampled(GaussianEvent::from_multiplier(1), 0.1));
+  EXPECT_NE(poisson_sampled(GaussianEvent::from_multiplier(1), 0.1),
+            poisson_sampled(GaussianEvent::from_multiplier(2), 0.1));
 }
 
 }  // namespace sotto

@@ -57,7 +57,8 @@ void Progress::advance(std::uint64_t done, const std::string& note) {
   note_ = note;
   if (!options_.enabled || finished_) return;
   const Time now = options_.now();
-  const auto wait = terminal_ ? std::chrono::nanoseconds(kRedrawTerminal) : std::chrono::nanoseconds(kRedrawPlain);
+  const auto wait = terminal_ ? std::chrono::nanoseconds(kRedrawTerminal)
+                              : std::chrono::nanoseconds(kRedrawPlain);
   if (now - last_ < wait) return;
   draw(now);
 }
@@ -83,15 +84,22 @@ void Progress::draw(Time now) {
 
 std::string Progress::bar(double elapsed) const {
   const std::string note = note_.empty() ? "" : "  " + note_;
-  if (options_.total == 0) return fmt::format("{} {}  {}{}", options_.label, done_, format_duration(elapsed), note);
-  const double part = std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
-  const std::string eta = part > 0 && part < 1 ? fmt::format("ETA {}", format_duration(elapsed * (1 - part) / part)) : format_duration(elapsed);
-  const std::string tail = fmt::format(" {:3.0f}% {}/{}  {}{}", 100 * part, done_, options_.total, eta, note);
+  if (options_.total == 0)
+    return fmt::format("{} {}  {}{}", options_.label, done_, format_duration(elapsed), note);
+  const double part =
+      std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
+  const std::string eta = part > 0 && part < 1
+                              ? fmt::format("ETA {}", format_duration(elapsed * (1 - part) / part))
+                              : format_duration(elapsed);
+  const std::string tail =
+      fmt::format(" {:3.0f}% {}/{}  {}{}", 100 * part, done_, options_.total, eta, note);
   if (!terminal_) return options_.label + tail;
-  const int room = std::clamp(options_.width - static_cast<int>(options_.label.size() + tail.size()) - 4, 0, 40);
+  const int room =
+      std::clamp(options_.width - static_cast<int>(options_.label.size() + tail.size()) - 4, 0, 40);
   if (room < 5) return options_.label + tail;
   const int filled = static_cast<int>(std::lround(part * room));
-  return fmt::format("{} [{}{}]{}", options_.label, std::string(static_cast<std::size_t>(filled), '#'),
+  return fmt::format("{} [{}{}]{}", options_.label,
+                     std::string(static_cast<std::size_t>(filled), '#'),
                      std::string(static_cast<std::size_t>(room - filled), '-'), tail);
 }
 

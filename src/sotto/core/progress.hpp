@@ -16,12 +16,12 @@ namespace sotto {
 
 struct ProgressOptions {
   std::string label;
-  std::uint64_t total = 0;            // 0: unknown, shows the count only
-  bool enabled = true;                // --quiet switches it off
-  std::optional<bool> terminal = {};  // default: is standard error a terminal?
-  int width = 0;                      // default: the terminal's, else 80
-  std::function<void(const std::string&)> write = {};                       // default: standard error
-  std::function<std::chrono::steady_clock::time_point()> now = {};          // default: the steady clock
+  std::uint64_t total = 0;                             // 0: unknown, shows the count only
+  bool enabled = true;                                 // --quiet switches it off
+  std::optional<bool> terminal = {};                   // default: is standard error a terminal?
+  int width = 0;                                       // default: the terminal's, else 80
+  std::function<void(const std::string&)> write = {};  // default: standard error
+  std::function<std::chrono::steady_clock::time_point()> now = {};  // default: the steady clock
 };
 
 class Progress {

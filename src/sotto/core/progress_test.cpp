@@ -13,8 +13,12 @@ struct Screen {
   std::chrono::steady_clock::time_point now{};
 
   ProgressOptions options(bool terminal) {
-    return {.label = "training", .total = 100, .terminal = terminal, .width = 80,
-            .write = [this](const std::string& s) { lines.push_back(s); }, .now = [this] { return now; }};
+    return {.label = "training",
+            .total = 100,
+            .terminal = terminal,
+            .width = 80,
+            .write = [this](const std::string& s) { lines.push_back(s); },
+            .now = [this] { return now; }};
   }
 };
 
@@ -37,8 +41,10 @@ TEST(Progress, BarShowsPartTimeLeftAndNote) {
   screen.now += std::chrono::seconds(10);
   progress.advance(25, "eps 0.42");
   ASSERT_EQ(screen.lines.size(), 1u);
-  EXPECT_THAT(screen.lines[0], testing::AllOf(testing::HasSubstr("25% 25/100"), testing::HasSubstr("ETA 30s"), testing::HasSubstr("eps 0.42"),
-                                              testing::HasSubstr("[###"), testing::StartsWith("\r")));
+  EXPECT_THAT(screen.lines[0],
+              testing::AllOf(testing::HasSubstr("25% 25/100"), testing::HasSubstr("ETA 30s"),
+                             testing::HasSubstr("eps 0.42"), testing::HasSubstr("[###"),
+                             testing::StartsWith("\r")));
 }
 
 TEST(Progress, PlainLinesCarryNoControlCharacters) {

@@ -17,7 +17,8 @@ namespace {
 
 struct ForkHook {
   ForkHook() {
-    if (pthread_atfork(nullptr, nullptr, [] { detail::fork_counter.fetch_add(1, std::memory_order_relaxed); }) != 0) {
+    if (pthread_atfork(nullptr, nullptr,
+                       [] { detail::fork_counter.fetch_add(1, std::memory_order_relaxed); }) != 0) {
       invariant_broken("no fork hook could be installed for the random generator");
     }
   }
@@ -34,7 +35,8 @@ class SecureSource final : public RandomSource {
   SecureSource() : stream_(system_seed()), generation_(fork_generation()) { install_fork_hook(); }
 
   void fill(std::span<std::byte> out) override {
-    if (generation_ != fork_generation()) {  // in a child: the parent has the same state, so take a new one
+    if (generation_ !=
+        fork_generation()) {  // in a child: the parent has the same state, so take a new one
       stream_ = AesCtr(system_seed());
       generation_ = fork_generation();
     }
@@ -74,7 +76,8 @@ void system_random(std::span<std::byte> out) {
     ssize_t got = getrandom(out.data(), out.size(), 0);
     if (got < 0) {
       if (errno == EINTR) continue;
-      throw StorageError(fmt::format("the operating system gives no random bytes: {}", std::strerror(errno)));
+      throw StorageError(
+          fmt::format("the operating system gives no random bytes: {}", std::strerror(errno)));
     }
     out = out.subspan(static_cast<std::size_t>(got));
   }

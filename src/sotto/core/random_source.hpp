@@ -39,7 +39,9 @@ void system_random(std::span<std::byte> out);
 namespace detail {
 inline std::atomic<std::uint64_t> fork_counter{1};
 }
-inline std::uint64_t fork_generation() { return detail::fork_counter.load(std::memory_order_relaxed); }
+inline std::uint64_t fork_generation() {
+  return detail::fork_counter.load(std::memory_order_relaxed);
+}
 void install_fork_hook();
 
 }  // namespace sotto

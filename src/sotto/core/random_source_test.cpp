@@ -35,9 +35,11 @@ AesCtr::Seed seed_from_hex(const char* hex) {
 
 // NIST SP 800-38A, F.5.5 (CTR-AES256.Encrypt): output block = ciphertext ⊕ plaintext.
 TEST(AesCtr, MatchesTheNistVector) {
-  AesCtr stream(seed_from_hex(
-      "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"));
-  const unsigned char expected[16] = {0x0b, 0xdf, 0x7d, 0xf1, 0x59, 0x17, 0x16, 0x33, 0x5e, 0x9a, 0x8b, 0x15, 0xc8, 0x60, 0xc5, 0x02};
+  AesCtr stream(
+      seed_from_hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4f0f1f2f3f4f5f6"
+                    "f7f8f9fafbfcfdfeff"));
+  const unsigned char expected[16] = {0x0b, 0xdf, 0x7d, 0xf1, 0x59, 0x17, 0x16, 0x33,
+                                      0x5e, 0x9a, 0x8b, 0x15, 0xc8, 0x60, 0xc5, 0x02};
   EXPECT_EQ(std::memcmp(take(stream).data(), expected, 16), 0);
 }
 

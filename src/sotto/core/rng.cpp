@@ -5,7 +5,10 @@
 namespace sotto {
 
 Rng::Rng(std::unique_ptr<RandomSource> source)
-    : source_(std::move(source)), active_(source_.get()), buffer_(std::make_unique<Buffer>()), generation_(fork_generation()) {
+    : source_(std::move(source)),
+      active_(source_.get()),
+      buffer_(std::make_unique<Buffer>()),
+      generation_(fork_generation()) {
   install_fork_hook();
 }
 
@@ -34,11 +37,13 @@ struct Rng::QueryScope::Saved {
 };
 
 Rng::QueryScope::QueryScope(Rng& rng, const NoisedQuery& query) : rng_(nullptr) {
-  if (rng.observer_ == nullptr) [[likely]] return;
+  if (rng.observer_ == nullptr) [[likely]]
+    return;
   rng_ = &rng;
   RandomSource* inside = rng.observer_->begin(query, rng.words());
   if (inside == nullptr) return;
-  saved_ = std::make_unique<Saved>(Saved{std::move(rng.buffer_), rng.position_, rng.refills_, rng.bulk_words_});
+  saved_ = std::make_unique<Saved>(
+      Saved{std::move(rng.buffer_), rng.position_, rng.refills_, rng.bulk_words_});
   rng.buffer_ = std::make_unique<Buffer>();
   rng.position_ = kWords;
   rng.active_ = inside;

@@ -31,7 +31,8 @@ __extension__ typedef unsigned __int128 uint128;
 // What a mechanism is about to noise. `values`, `sensitivity` and `scale` are in the same unit.
 struct NoisedQuery {
   std::string_view mechanism;  // "discrete_laplace", "exponential", …
-  std::variant<std::span<const double>, std::span<const std::int64_t>, std::span<const int128>> values;
+  std::variant<std::span<const double>, std::span<const std::int64_t>, std::span<const int128>>
+      values;
   double sensitivity = 0;
   Norm norm = Norm::l1;
   double scale = 0;
@@ -55,7 +56,8 @@ class Rng {
   Rng& operator=(Rng&&) = default;
 
   std::uint64_t next_u64() {
-    if (position_ == kWords || generation_ != fork_generation()) [[unlikely]] refill();
+    if (position_ == kWords || generation_ != fork_generation()) [[unlikely]]
+      refill();
     return (*buffer_)[position_++];
   }
   void fill(std::span<std::byte> out);  // bulk: straight from the source, not through the buffer

@@ -19,7 +19,11 @@ using test::check_neighbours;
 // A "mechanism" that announces a query and draws as many words as told.
 void noised(Rng& rng, double value, double sensitivity, int draws = 1, double scale = 1) {
   const double values[] = {value};
-  auto scope = rng.query({.mechanism = "test", .values = values, .sensitivity = sensitivity, .norm = Norm::l1, .scale = scale});
+  auto scope = rng.query({.mechanism = "test",
+                          .values = values,
+                          .sensitivity = sensitivity,
+                          .norm = Norm::l1,
+                          .scale = scale});
   for (int i = 0; i < draws; ++i) rng.next_u64();
 }
 
@@ -82,44 +86,126 @@ TEST(Rng, ThreadsWithSplitGeneratorsGetDifferentWords) {
 }
 
 TEST(RecordReplay, AcceptsNeighboursWithinTheirSensitivity) {
-  EXPECT_EQ(check_neighbours([](Rng& r) { noised(r, 5, 1); return std::nullopt; }, [](Rng& r) { noised(r, 6, 1); return std::nullopt; }), "");
+  EXPECT_EQ(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 6, 1);
+                  return std::nullopt;
+                }),
+            "");
 }
 
 TEST(RecordReplay, CatchesAQueryThatMovesTooFar) {
-  EXPECT_NE(check_neighbours([](Rng& r) { noised(r, 5, 1); return std::nullopt; }, [](Rng& r) { noised(r, 6.001, 1); return std::nullopt; }), "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 6.001, 1);
+                  return std::nullopt;
+                }),
+            "");
 }
 
 TEST(RecordReplay, CatchesAQueryThatIsNotANumber) {
-  EXPECT_NE(check_neighbours([](Rng& r) { noised(r, 5, 1); return std::nullopt; },
-                             [](Rng& r) { noised(r, std::nan(""), 1); return std::nullopt; }), "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, std::nan(""), 1);
+                  return std::nullopt;
+                }),
+            "");
 }
 
 TEST(RecordReplay, CatchesScaleSensitivityAndEventReadFromTheData) {
-  EXPECT_NE(check_neighbours([](Rng& r) { noised(r, 5, 1, 1, 2); return std::nullopt; }, [](Rng& r) { noised(r, 5, 1, 1, 3); return std::nullopt; }), "");
-  EXPECT_NE(check_neighbours([](Rng& r) { noised(r, 5, 1); return std::nullopt; }, [](Rng& r) { noised(r, 5, 2); return std::nullopt; }), "");
-  EXPECT_NE(check_neighbours([](Rng& r) -> std::optional<Event> { noised(r, 5, 1); return PureEvent{1}; },
-                             [](Rng& r) -> std::optional<Event> { noised(r, 5, 1); return PureEvent{2}; }), "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1, 1, 2);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 5, 1, 1, 3);
+                  return std::nullopt;
+                }),
+            "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 5, 2);
+                  return std::nullopt;
+                }),
+            "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) -> std::optional<Event> {
+                  noised(r, 5, 1);
+                  return PureEvent{1};
+                },
+                [](Rng& r) -> std::optional<Event> {
+                  noised(r, 5, 1);
+                  return PureEvent{2};
+                }),
+            "");
 }
 
 TEST(RecordReplay, CatchesDataDependentControlFlow) {
-  EXPECT_NE(check_neighbours([](Rng& r) { noised(r, 5, 1); return std::nullopt; },
-                             [](Rng& r) { noised(r, 5, 1); noised(r, 5, 1); return std::nullopt; }), "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                }),
+            "");
 }
 
 TEST(RecordReplay, CatchesRandomnessUsedOutsideAMechanism) {
-  EXPECT_NE(check_neighbours([](Rng& r) { r.next_u64(); noised(r, 5, 1); return std::nullopt; }, [](Rng& r) { noised(r, 5, 1); return std::nullopt; }), "");
+  EXPECT_NE(check_neighbours(
+                [](Rng& r) {
+                  r.next_u64();
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 5, 1);
+                  return std::nullopt;
+                }),
+            "");
 }
 
 TEST(RecordReplay, LetsAMechanismUseItsOwnStreamAsItNeeds) {
-  EXPECT_EQ(check_neighbours([](Rng& r) { noised(r, 5, 1, 3); r.next_u64(); return std::nullopt; },
-                             [](Rng& r) { noised(r, 5, 1, 700); r.next_u64(); return std::nullopt; }), "");
+  EXPECT_EQ(check_neighbours(
+                [](Rng& r) {
+                  noised(r, 5, 1, 3);
+                  r.next_u64();
+                  return std::nullopt;
+                },
+                [](Rng& r) {
+                  noised(r, 5, 1, 700);
+                  r.next_u64();
+                  return std::nullopt;
+                }),
+            "");
 }
 
 TEST(RecordReplay, GivesTheSameNoiseToTheSameQueryNumber) {
   std::uint64_t first = 0, second = 1;
   auto run = [](Rng& rng, std::uint64_t& word) -> std::optional<Event> {
     const double values[] = {0};
-    auto scope = rng.query({.mechanism = "test", .values = values, .sensitivity = 1, .norm = Norm::l1, .scale = 1});
+    auto scope = rng.query(
+        {.mechanism = "test", .values = values, .sensitivity = 1, .norm = Norm::l1, .scale = 1});
     word = rng.next_u64();
     return std::nullopt;
   };

@@ -28,7 +28,8 @@ void find_unknowns(const Json& json, const std::string& where, std::vector<std::
     for (const auto& [key, value] : json.items()) find_unknowns(value, where + "/" + key, found);
   }
   if (json.is_array()) {
-    for (std::size_t i = 0; i < json.size(); ++i) find_unknowns(json[i], fmt::format("{}/{}", where, i), found);
+    for (std::size_t i = 0; i < json.size(); ++i)
+      find_unknowns(json[i], fmt::format("{}/{}", where, i), found);
   }
 }
 
@@ -37,14 +38,16 @@ void find_unknowns(const Json& json, const std::string& where, std::vector<std::
 nlohmann::ordered_json to_json(const Spec& spec) {
   Json events = Json::array();
   for (const Event& event : spec.events) events.push_back(to_json(event));
-  return {{"schema", kSpecSchema}, {"relation", name(spec.relation)}, {"events", std::move(events)}};
+  return {
+      {"schema", kSpecSchema}, {"relation", name(spec.relation)}, {"events", std::move(events)}};
 }
 
 Spec spec_from_json(const nlohmann::ordered_json& json) {
   if (!json.is_object()) throw DataError("the specification must be a JSON object");
   for (const auto& [key, value] : json.items()) {
     if (key != "schema" && key != "relation" && key != "events") {
-      throw DataError(fmt::format("the specification has an unknown member '{}'", key), "allowed: schema, relation, events");
+      throw DataError(fmt::format("the specification has an unknown member '{}'", key),
+                      "allowed: schema, relation, events");
     }
   }
   if (!json.contains("schema") || json["schema"] != kSpecSchema) {
@@ -59,7 +62,8 @@ Spec spec_from_json(const nlohmann::ordered_json& json) {
       throw DataError(e.what(), e.hint());
     }
   }
-  if (!json.contains("events") || !json["events"].is_array()) throw DataError("the specification must have a list \"events\"");
+  if (!json.contains("events") || !json["events"].is_array())
+    throw DataError("the specification must have a list \"events\"");
   for (std::size_t i = 0; i < json["events"].size(); ++i) {
     spec.events.push_back(event_from_json(json["events"][i], fmt::format("events[{}]", i)));
   }
@@ -73,20 +77,25 @@ SpecTemplate SpecTemplate::parse(const std::string& text) {
   std::vector<std::string> found;
   find_unknowns(document, "", found);
   if (found.size() != 1) {
-    throw DataError(fmt::format("the specification has {} unknowns; calibration needs exactly one number written as \"?\"", found.size()));
+    throw DataError(fmt::format(
+        "the specification has {} unknowns; calibration needs exactly one number written as \"?\"",
+        found.size()));
   }
   SpecTemplate result;
   result.text_ = text;
   result.where_ = found.front();
   std::string key = result.where_;
   // The unknown inside a list carries the name of the list.
-  while (!key.empty() && key.find_first_not_of("0123456789", key.rfind('/') + 1) == std::string::npos) key.resize(key.rfind('/'));
+  while (!key.empty() &&
+         key.find_first_not_of("0123456789", key.rfind('/') + 1) == std::string::npos)
+    key.resize(key.rfind('/'));
   result.unknown_ = key.substr(key.rfind('/') + 1);
   return result;
 }
 
 bool SpecTemplate::unknown_is_whole() const {
-  static const std::set<std::string> whole = {"count", "size", "population", "categories", "dimension"};
+  static const std::set<std::string> whole = {"count", "size", "population", "categories",
+                                              "dimension"};
   return whole.contains(unknown_);
 }
 

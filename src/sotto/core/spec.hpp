@@ -24,17 +24,19 @@ struct Spec {
 
 nlohmann::ordered_json to_json(const Spec& spec);
 Spec spec_from_json(const nlohmann::ordered_json& json);  // throws DataError
-Spec parse_spec(const std::string& text);                 // throws DataError, also for malformed JSON
+Spec parse_spec(const std::string& text);  // throws DataError, also for malformed JSON
 
 // A document with exactly one "?".
 class SpecTemplate {
  public:
-  static SpecTemplate parse(const std::string& text);  // throws DataError unless exactly one number is "?"
+  static SpecTemplate parse(
+      const std::string& text);  // throws DataError unless exactly one number is "?"
 
   // The name of the unknown, e.g. "noise_multiplier", and where it stands, e.g. "/events/0/gaussian/noise_multiplier".
   const std::string& unknown() const { return unknown_; }
   const std::string& where() const { return where_; }
-  bool unknown_is_whole() const;  // count, size, population, categories, dimension take whole numbers only
+  bool unknown_is_whole()
+      const;  // count, size, population, categories, dimension take whole numbers only
 
   Spec with(double value) const;  // throws DataError when the value is out of range there
 

@@ -13,16 +13,18 @@ constexpr const char* kTemplate =
 }
 
 TEST(Spec, ReadsRelationAndEvents) {
-  Spec spec = parse_spec(R"({"schema":1,"relation":"zero_out","events":[{"pure":{"epsilon":1}},{"zcdp":{"rho":0.5}}]})");
+  Spec spec = parse_spec(
+      R"({"schema":1,"relation":"zero_out","events":[{"pure":{"epsilon":1}},{"zcdp":{"rho":0.5}}]})");
   EXPECT_EQ(spec.relation, Relation::zero_out);
   EXPECT_EQ(spec.events.size(), 2u);
   EXPECT_EQ(spec_from_json(to_json(spec)).events, spec.events);
 }
 
 TEST(Spec, RefusesBrokenDocuments) {
-  for (const char* bad : {"", "{", "[]", R"({"events":[]})", R"({"schema":2,"events":[]})", R"({"schema":1})",
-                          R"({"schema":1,"relation":"x","events":[]})", R"({"schema":1,"events":[],"delta":1})",
-                          R"({"schema":1,"events":[1]})"}) {
+  for (const char* bad :
+       {"", "{", "[]", R"({"events":[]})", R"({"schema":2,"events":[]})", R"({"schema":1})",
+        R"({"schema":1,"relation":"x","events":[]})", R"({"schema":1,"events":[],"delta":1})",
+        R"({"schema":1,"events":[1]})"}) {
     EXPECT_THROW(parse_spec(bad), DataError) << bad;
   }
 }
@@ -38,7 +40,9 @@ TEST(SpecTemplate, FindsItsOneUnknownAndFillsIt) {
 
 TEST(SpecTemplate, NeedsExactlyOneUnknown) {
   EXPECT_THROW(SpecTemplate::parse(R"({"schema":1,"events":[]})"), DataError);
-  EXPECT_THROW(SpecTemplate::parse(R"({"schema":1,"events":[{"pure":{"epsilon":"?"}},{"pure":{"epsilon":"?"}}]})"), DataError);
+  EXPECT_THROW(SpecTemplate::parse(
+                   R"({"schema":1,"events":[{"pure":{"epsilon":"?"}},{"pure":{"epsilon":"?"}}]})"),
+               DataError);
 }
 
 }  // namespace sotto

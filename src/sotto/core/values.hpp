@@ -17,8 +17,9 @@ class Checked {
  public:
   explicit Checked(double value) : value_(value) {
     if (!Limits::holds(value)) {
-      throw InvalidArgument(fmt::format("{} is {}; it must be {}", Limits::name, value, Limits::allowed),
-                            std::string(Limits::hint));
+      throw InvalidArgument(
+          fmt::format("{} is {}; it must be {}", Limits::name, value, Limits::allowed),
+          std::string(Limits::hint));
     }
   }
   double value() const { return value_; }
@@ -39,14 +40,16 @@ using Epsilon = Checked<EpsilonLimits>;
 // δ strictly inside (0, 1): a guarantee with a failure probability.
 struct DeltaLimits {
   static constexpr std::string_view name = "delta", allowed = "above 0 and below 1";
-  static constexpr std::string_view hint = "choose delta well below 1 / (number of records), e.g. 1e-6";
+  static constexpr std::string_view hint =
+      "choose delta well below 1 / (number of records), e.g. 1e-6";
   static bool holds(double v) { return v > 0 && v < 1; }
 };
 using Delta = Checked<DeltaLimits>;
 
 struct RhoLimits {
   static constexpr std::string_view name = "rho", allowed = "a finite number above 0";
-  static constexpr std::string_view hint = "rho is the zCDP parameter; 0.5 corresponds to a noise multiplier of 1";
+  static constexpr std::string_view hint =
+      "rho is the zCDP parameter; 0.5 corresponds to a noise multiplier of 1";
   static bool holds(double v) { return v > 0 && std::isfinite(v); }
 };
 using Rho = Checked<RhoLimits>;
@@ -60,7 +63,8 @@ using Probability = Checked<ProbabilityLimits>;
 
 struct SensitivityLimits {
   static constexpr std::string_view name = "sensitivity", allowed = "a finite number above 0";
-  static constexpr std::string_view hint = "state how far one record can move the query under the relation";
+  static constexpr std::string_view hint =
+      "state how far one record can move the query under the relation";
   static bool holds(double v) { return v > 0 && std::isfinite(v); }
 };
 
@@ -82,8 +86,10 @@ class Bounds {
  public:
   Bounds(double lower, double upper) : lower_(lower), upper_(upper) {
     if (!std::isfinite(lower) || !std::isfinite(upper) || !(lower < upper)) {
-      throw InvalidArgument(fmt::format("bounds are [{}, {}]; lower must be below upper and both finite", lower, upper),
-                            "bounds are public facts about the column, e.g. --lower 0 --upper 120 for an age");
+      throw InvalidArgument(
+          fmt::format("bounds are [{}, {}]; lower must be below upper and both finite", lower,
+                      upper),
+          "bounds are public facts about the column, e.g. --lower 0 --upper 120 for an age");
     }
   }
   double lower() const { return lower_; }
