@@ -1,0 +1,55 @@
+#include "app.hpp"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "commands/commands.hpp"
+#include "help.hpp"
+#include "parse.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto::cli {
+namespace {
+
+bool want_color(const std::string& choice) {
+  if (choice != "auto") return choice == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) == 1 &&
+         term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+std::vector<std::string> names(const std::vector<Command>& commands) {
+  std::vector<std::string> result;
+  for (const Command& command : commands) {
+    if (!command.hidden) result.push_back(command.name);
+  }
+  return result;
+}
+
+}  // namespace
+
+void run(const std::vector<std::string>& words, Context& context) {
+  const Call call = parse(table(), words);
+  const bool root = call.path.size() == 1;
+  if (call.options.contains("help") || (root && words.empty())) {
+    context.out.write(help_text(call.path));
+  } else if (root && call.options.contains("version")) {
+    print_version(call.arguments(), context);
+  } else if (call.command().run == nullptr) {
+    throw InvalidArgument(fmt::format("{} needs a command: {}", call.title(),
+                                      fmt::join(names(call.command().commands), ", ")),
+                          fmt::format("see: {} --help", call.title()));
+  } else {
+    const Arguments arguments = call.arguments();
+    context.quiet = arguments.flag("quiet");
+    context.color = want_color(arguments.text("color"));
+    call.command().run(arguments, context);
+  }
+  context.out.flush();
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,30 @@
+// Hidden: what the documentation and its tests need from the table.
+#include "../documents.hpp"
+#include "commands.hpp"
+
+namespace sotto::cli {
+namespace {
+
+void run(const Arguments& arguments, Context& context) {
+  const std::string& what = arguments.positionals().front();
+  if (what == "reference") context.out.write(reference_page(table()));
+  if (what == "examples") {
+    for (const std::string& line : examples(table())) context.out.print("{}\n", line);
+  }
+}
+
+}  // namespace
+
+Command docs_command() {
+  return {
+      .name = "docs",
+      .summary = "print documentation made from the option table",
+      .positionals = {{.name = "WHAT",
+                       .help = "reference page or list of examples",
+                       .choices = {"reference", "examples"}}},
+      .run = run,
+      .hidden = true,
+  };
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,30 @@
+// What a command may touch besides its options: randomness and the two streams. Tests pass their
+// own.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "output.hpp"
+#include "sotto/core/rng.hpp"
+
+namespace sotto::cli {
+
+struct Context {
+  std::function<Rng&()> rng;  // made at the first call, so that --help does not seed a generator
+  Output& out;                // the result
+  Output& err;                // everything else
+  bool quiet = false;
+  bool color = false;  // of the result stream
+
+  // One line on the error stream unless --quiet.
+  void note(const std::string& text) {
+    if (!quiet) err.print("{}\n", text);
+    err.flush();
+  }
+  std::string bold(const std::string& text) const {
+    return color ? "\x1b[1m" + text + "\x1b[0m" : text;
+  }
+};
+
+}  // namespace sotto::cli

@@ -1,0 +1,68 @@
+// The table itself: which commands there are, in the order in which help lists them.
+#include "commands/commands.hpp"
+
+namespace sotto::cli {
+namespace {
+
+std::vector<Option> common_options() {
+  const std::string group = "Common options";
+  return {
+      {.name = "quiet",
+       .type = Type::flag,
+       .help = "print nothing but the result and errors",
+       .letter = 'q',
+       .group = group},
+      {.name = "color",
+       .type = Type::choice,
+       .value = "WHEN",
+       .help = "colour the output",
+       .fallback = "auto",
+       .choices = {"auto", "always", "never"},
+       .group = group},
+      {.name = "help", .type = Type::flag, .help = "show this help", .letter = 'h', .group = group},
+  };
+}
+
+void add_common_options(Command& command) {
+  const auto common = common_options();
+  command.options.insert(command.options.end(), common.begin(), common.end());
+  for (Command& c : command.commands) add_common_options(c);
+}
+
+Command make_table() {
+  Command root{
+      .name = "sotto",
+      .summary = "differentially private statistics and machine learning",
+      .description =
+          "Results go to standard output, everything else to standard error; --json makes results "
+          "machine-readable. "
+          "Every result that touches private data comes with its guarantee: what one record is, "
+          "which data sets are "
+          "neighbours, epsilon and delta.",
+      .examples = {},
+      .options = {{.name = "version",
+                   .type = Type::flag,
+                   .help = "show the version and what is built in",
+                   .group = "Common options"},
+                  json_option()},
+      .commands = {completion_command(), man_command(), help_command(), docs_command()},
+  };
+  root.options.back().group = "Common options";
+  add_common_options(root);
+  return root;
+}
+
+}  // namespace
+
+const Command& table() {
+  static const Command root = make_table();
+  return root;
+}
+
+Option json_option() {
+  return {.name = "json",
+          .type = Type::flag,
+          .help = "print the result as JSON (stable, \"schema\": 1)"};
+}
+
+}  // namespace sotto::cli
