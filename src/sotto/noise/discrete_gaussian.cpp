@@ -3,17 +3,20 @@
 #include "sotto/noise/reference_samplers.hpp"
 
 namespace sotto {
+namespace {
 
-DiscreteGaussian::DiscreteGaussian(double sigma) : sigma_(sigma) {
+double checked(double sigma) {
   check_noise_scale("sigma of discrete Gaussian noise", sigma);
+  return sigma;
 }
 
-std::int64_t DiscreteGaussian::sample(Rng& rng) const {
-  return reference_discrete_gaussian(rng, sigma_);
-}
+}  // namespace
+
+DiscreteGaussian::DiscreteGaussian(double sigma)
+    : sigma_(checked(sigma)), sampler_(detail::BlockSampler::Law::gaussian, sigma) {}
 
 void DiscreteGaussian::fill(Rng& rng, std::span<std::int64_t> out) const {
-  for (auto& z : out) z = sample(rng);
+  for (auto& z : out) z = sampler_.sample(rng);
 }
 
 }  // namespace sotto

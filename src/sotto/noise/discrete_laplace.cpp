@@ -3,17 +3,20 @@
 #include "sotto/noise/reference_samplers.hpp"
 
 namespace sotto {
+namespace {
 
-DiscreteLaplace::DiscreteLaplace(double scale) : scale_(scale) {
+double checked(double scale) {
   check_noise_scale("the scale of discrete Laplace noise", scale);
+  return scale;
 }
 
-std::int64_t DiscreteLaplace::sample(Rng& rng) const {
-  return reference_discrete_laplace(rng, scale_);
-}
+}  // namespace
+
+DiscreteLaplace::DiscreteLaplace(double scale)
+    : scale_(checked(scale)), sampler_(detail::BlockSampler::Law::laplace, scale) {}
 
 void DiscreteLaplace::fill(Rng& rng, std::span<std::int64_t> out) const {
-  for (auto& z : out) z = sample(rng);
+  for (auto& z : out) z = sampler_.sample(rng);
 }
 
 }  // namespace sotto

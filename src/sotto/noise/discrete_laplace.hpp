@@ -12,6 +12,7 @@
 #include <span>
 
 #include "sotto/core/rng.hpp"
+#include "sotto/noise/block_sampler.hpp"
 
 namespace sotto {
 
@@ -19,12 +20,13 @@ class DiscreteLaplace {
  public:
   explicit DiscreteLaplace(double scale);
 
-  std::int64_t sample(Rng& rng) const;
+  std::int64_t sample(Rng& rng) const { return sampler_.sample(rng); }
   void fill(Rng& rng, std::span<std::int64_t> out) const;
   double scale() const { return scale_; }
 
  private:
   double scale_;
+  detail::BlockSampler sampler_;
 };
 
 }  // namespace sotto
