@@ -6,6 +6,7 @@
 #include <string>
 
 #include "output.hpp"
+#include "sotto/core/progress.hpp"
 #include "sotto/core/rng.hpp"
 
 namespace sotto::cli {
@@ -21,6 +22,16 @@ struct Context {
   void note(const std::string& text) {
     if (!quiet) err.print("{}\n", text);
     err.flush();
+  }
+  // A bar on the error stream; silent with --quiet. `total` and `label` must be public.
+  ProgressOptions progress(std::string label, std::uint64_t total) {
+    return {.label = std::move(label),
+            .total = total,
+            .enabled = !quiet,
+            .write = [this](const std::string& text) {
+              err.write(text);
+              err.flush();
+            }};
   }
   std::string bold(const std::string& text) const {
     return color ? "\x1b[1m" + text + "\x1b[0m" : text;

@@ -45,7 +45,8 @@ Command make_table() {
                    .help = "show the version and what is built in",
                    .group = "Common options"},
                   json_option()},
-      .commands = {completion_command(), man_command(), help_command(), docs_command()},
+      .commands = {noise_command(), completion_command(), man_command(), help_command(),
+                   docs_command()},
   };
   root.options.back().group = "Common options";
   add_common_options(root);
@@ -57,12 +58,6 @@ Command make_table() {
 const Command& table() {
   static const Command root = make_table();
   return root;
-}
-
-Option json_option() {
-  return {.name = "json",
-          .type = Type::flag,
-          .help = "print the result as JSON (stable, \"schema\": 1)"};
 }
 
 }  // namespace sotto::cli

@@ -1,6 +1,8 @@
 // The commands, one file each: a declaration for the table, with its run function inside.
 #pragma once
 
+#include <optional>
+
 #include "../arguments.hpp"
 #include "../command.hpp"
 #include "../context.hpp"
@@ -11,10 +13,16 @@ Command completion_command();
 Command docs_command();
 Command help_command();
 Command man_command();
+Command noise_command();
 
 void print_version(const Arguments& arguments, Context& context);
 
 // Options that several commands share.
 Option json_option();
+Option insecure_seed_option();
+
+inline constexpr const char* kInsecure = "INSECURE: NOT PRIVATE";
+// The generator of --insecure-seed, with a warning; nothing when the option is not given.
+std::optional<Rng> insecure_rng(const Arguments& arguments, Context& context);
 
 }  // namespace sotto::cli

@@ -1,0 +1,27 @@
+// Options that several commands have, and what they do.
+#include "commands.hpp"
+
+namespace sotto::cli {
+
+Option json_option() {
+  return {.name = "json",
+          .type = Type::flag,
+          .help = "print the result as JSON (stable, \"schema\": 1)"};
+}
+
+Option insecure_seed_option() {
+  return {.name = "insecure-seed",
+          .type = Type::whole,
+          .value = "K",
+          .help = "repeatable randomness for tests; the result is NOT PRIVATE"};
+}
+
+std::optional<Rng> insecure_rng(const Arguments& arguments, Context& context) {
+  if (!arguments.given("insecure-seed")) return std::nullopt;
+  // Told even with --quiet: nobody may take such a result for a private one.
+  context.err.print("{}: randomness comes from --insecure-seed\n", kInsecure);
+  context.err.flush();
+  return Rng::insecure_seed(arguments.whole("insecure-seed"));
+}
+
+}  // namespace sotto::cli
