@@ -12,7 +12,7 @@ namespace {
 
 class Recorder final : public QueryObserver {
  public:
-  explicit Recorder(std::uint64_t seed) : seed_(seed) {}
+  Recorder(std::uint64_t seed, const Recording* follow) : seed_(seed), follow_(follow) {}
 
   RandomSource* begin(const NoisedQuery& query, std::uint64_t words) override {
     QueryRecord record{.mechanism = std::string(query.mechanism),
@@ -20,7 +20,8 @@ class Recorder final : public QueryObserver {
                        .sensitivity = query.sensitivity,
                        .scale = query.scale,
                        .norm = query.norm,
-                       .words_before = words};
+                       .words_before = words,
+                       .result = {}};
     std::visit([&](auto values) { record.values.assign(values.begin(), values.end()); },
                query.values);
     recording.queries.push_back(std::move(record));
@@ -28,19 +29,36 @@ class Recorder final : public QueryObserver {
     inside_ = insecure_seed_source(seed_ ^ (0x9E3779B97F4A7C15u * recording.queries.size()));
     return inside_.get();
   }
+  void publish(Values result) override {
+    const std::size_t number = recording.queries.size() - 1;
+    std::visit(
+        [&](auto values) {
+          if (follow_ != nullptr && number < follow_->queries.size() &&
+              follow_->queries[number].result.size() == values.size()) {
+            for (std::size_t i = 0; i < values.size(); ++i) {
+              values[i] = static_cast<typename decltype(values)::value_type>(
+                  follow_->queries[number].result[i]);
+            }
+          }
+          recording.queries[number].result.assign(values.begin(), values.end());
+        },
+        result);
+  }
   void end() override { inside_.reset(); }
 
   Recording recording;
 
  private:
   std::uint64_t seed_;
+  const Recording* follow_;
   std::unique_ptr<RandomSource> inside_;
 };
 
 }  // namespace
 
-Recording record(std::uint64_t seed, const std::function<std::optional<Event>(Rng&)>& run) {
-  Recorder recorder(seed);
+Recording record(std::uint64_t seed, const std::function<std::optional<Event>(Rng&)>& run,
+                 const Recording* follow) {
+  Recorder recorder(seed, follow);
   Rng rng = Rng::insecure_seed(seed);
   rng.watch(&recorder);
   recorder.recording.event = run(rng);
@@ -100,7 +118,8 @@ std::string difference(const Recording& a, const Recording& b) {
 std::string check_neighbours(const std::function<std::optional<Event>(Rng&)>& run_on_a,
                              const std::function<std::optional<Event>(Rng&)>& run_on_b,
                              std::uint64_t seed) {
-  return difference(record(seed, run_on_a), record(seed, run_on_b));
+  const Recording first = record(seed, run_on_a);
+  return difference(first, record(seed, run_on_b, &first));
 }
 
 }  // namespace sotto::test

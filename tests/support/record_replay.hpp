@@ -5,7 +5,8 @@
 //            (2) data-dependent control flow: another number, order, kind, shape, scale or declared sensitivity of queries,
 //            (3) data-dependent use of randomness outside a mechanism (sampling a batch, shuffling),
 //            (4) an event that differs, when the closures return one.
-// Method     Every query gets its own stream, keyed by its number, so a mechanism may use its stream as it needs.
+// Method     Every query gets its own stream, keyed by its number, so a mechanism may use its stream as it needs; the second run is
+//            given the results of the first.
 // Misses     A value released without going through Rng::query. tests/… check releases against the log for that.
 #pragma once
 
@@ -26,6 +27,8 @@ struct QueryRecord {
   double sensitivity, scale;
   Norm norm;
   std::uint64_t words_before;  // drawn from the main stream before this query
+  std::vector<long double>
+      result;  // what the mechanism released; empty when it did not hand it over
 };
 
 struct Recording {
@@ -35,7 +38,10 @@ struct Recording {
 };
 
 // Runs the computation on the tape given by the seed and records what it noised.
-Recording record(std::uint64_t seed, const std::function<std::optional<Event>(Rng&)>& run);
+// With a recording to follow, every mechanism releases what it released there: adaptive computations then go through the same
+// public past, and the comparison of queries means what the definition of differential privacy means.
+Recording record(std::uint64_t seed, const std::function<std::optional<Event>(Rng&)>& run,
+                 const Recording* follow = nullptr);
 
 // Empty when the two recordings agree as neighbours must; else what differs, in words.
 std::string difference(const Recording& a, const Recording& b);

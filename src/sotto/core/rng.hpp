@@ -40,9 +40,14 @@ struct NoisedQuery {
 
 class QueryObserver {
  public:
+  using Values = std::variant<std::span<double>, std::span<std::int64_t>, std::span<int128>>;
+
   virtual ~QueryObserver() = default;
   // words: how many words the main stream has given so far. Returns the source to use inside the query, or null for the main one.
   virtual RandomSource* begin(const NoisedQuery& query, std::uint64_t words) = 0;
+  // The noisy result, just before it leaves the mechanism. A replay overwrites it with what the recorded run released, so that
+  // both runs go on from the same public past and later queries can be compared.
+  virtual void publish(Values result) = 0;
   virtual void end() = 0;
 };
 
@@ -77,6 +82,11 @@ class Rng {
     ~QueryScope();
     QueryScope(const QueryScope&) = delete;
     QueryScope& operator=(const QueryScope&) = delete;
+
+    // Every mechanism hands its result through here last. Does nothing unless somebody listens.
+    void publish(QueryObserver::Values result) {
+      if (rng_ != nullptr) rng_->observer_->publish(result);
+    }
 
    private:
     struct Saved;

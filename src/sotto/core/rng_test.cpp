@@ -214,4 +214,23 @@ TEST(RecordReplay, GivesTheSameNoiseToTheSameQueryNumber) {
   EXPECT_EQ(first, second);
 }
 
+TEST(RecordReplay, SecondRunGoesOnFromTheResultsOfTheFirst) {
+  // Each query noises ten times what the one before released: only on the same public past do the two runs stay close.
+  auto adaptive = [](Rng& rng, double first) -> std::optional<Event> {
+    double state = first;
+    for (int i = 0; i < 3; ++i) {
+      double values[] = {state};
+      auto scope = rng.query(
+          {.mechanism = "test", .values = values, .sensitivity = 1, .norm = Norm::l1, .scale = 1});
+      double result[] = {values[0] + static_cast<double>(rng.next_u64() % 5)};
+      scope.publish(std::span<double>(result));
+      state = 10 * result[0];
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(check_neighbours([&](Rng& r) { return adaptive(r, 0); },
+                             [&](Rng& r) { return adaptive(r, 1); }),
+            "");
+}
+
 }  // namespace sotto
