@@ -1,0 +1,337 @@
+#include "sotto/data/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/nearest_name.hpp"
+#include "sotto/data/number.hpp"
+#include "sotto/data/ordered_map.hpp"
+
+namespace sotto {
+
+struct CsvReader::FirstPass {
+  CsvBlockReader blocks;
+  CsvBlock block;  // the first one that holds a record
+  bool has_block = false;
+  std::size_t mark = 0;     // length of the byte-order mark, when the block is the file's first
+  std::uint64_t lines = 0;  // empty lines in the blocks before it
+};
+
+namespace {
+
+struct Item {
+  CsvBlock block;
+  bool first = false;
+};
+
+struct Parsed {
+  std::shared_ptr<void> result;  // null when there is a fault
+  std::uint64_t records = 0, lines = 0;
+  std::optional<CsvFault> fault;
+};
+
+// The fields of a block with the bytes they point into.
+struct TextBlock {
+  CsvBlock block;
+  std::vector<CsvField> fields;
+};
+
+// The number of lines when all of them are empty, else 0.
+std::uint64_t empty_lines(std::string_view text) {
+  std::uint64_t lines = 0;
+  while (!text.empty()) {
+    const std::size_t length = text.starts_with('\n') ? 1 : text.starts_with("\r\n") ? 2 : 0;
+    if (length == 0) return 0;
+    text.remove_prefix(length);
+    ++lines;
+  }
+  return lines;
+}
+
+std::string place(const std::vector<std::string>& columns, std::size_t column) {
+  return column < columns.size() ? fmt::format("column '{}'", columns[column])
+                                 : fmt::format("field {}", column + 1);
+}
+
+bool is_missing_marker(const CsvOptions& options, std::string_view cell) {
+  const auto& markers = options.missing_values;
+  return !markers.empty() &&
+         std::find(markers.begin(), markers.end(), trimmed(cell)) != markers.end();
+}
+
+double number_of(const CsvRecords& records, const CsvField& field, std::size_t column,
+                 const CsvOptions& options, MissingNumbers missing) {
+  const NumberCell cell = parse_number(field.raw);
+  if (cell.kind == CellKind::number) return cell.value;
+  const bool marker = cell.kind == CellKind::text && is_missing_marker(options, field.raw);
+  if (cell.kind == CellKind::text && !marker) {
+    records.refuse(column, "the cell is not a number",
+                   "correct the file, or name the texts that mean a missing value");
+  }
+  if (missing == MissingNumbers::as_nan) return std::numeric_limits<double>::quiet_NaN();
+  if (cell.kind == CellKind::not_finite) {
+    records.refuse(column, "the cell is NaN, infinite or too large for a double",
+                   "correct the file, or declare what a missing value becomes");
+  }
+  records.refuse(column, "the cell is empty or marked as missing",
+                 "correct the file, or declare what a missing value becomes");
+}
+
+}  // namespace
+
+bool CsvRecords::next(std::vector<CsvField>& fields) {
+  if (!cursor_->next(fields)) return false;
+  if (fields.size() == columns_->size()) return true;
+  throw CsvFault{cursor_->record(), cursor_->line(), std::nullopt,
+                 fmt::format("the record has {} fields; there are {} columns", fields.size(),
+                             columns_->size()),
+                 "a field that contains the delimiter must be quoted"};
+}
+
+void CsvRecords::refuse(std::size_t column, std::string what, std::string hint) const {
+  throw CsvFault{cursor_->record(), cursor_->line(), column, std::move(what), std::move(hint)};
+}
+
+CsvReader::CsvReader(const std::string& path, CsvOptions options)
+    : CsvReader(
+          path == "-" ? "standard input" : path, [path] { return open_bytes(path); },
+          std::move(options)) {
+  if (path != "-") return;
+  open_ = []() -> std::unique_ptr<ByteSource> {
+    throw Unsupported("standard input can be read only once", "give the name of a file");
+  };
+}
+
+CsvReader CsvReader::from_text(std::string text, CsvOptions options, const std::string& label) {
+  auto shared = std::make_shared<const std::string>(std::move(text));
+  return CsvReader(
+      label, [shared, label] { return bytes_of(*shared, label); }, std::move(options));
+}
+
+CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
+    : label_(std::move(label)), open_(std::move(open)), options_(std::move(options)) {
+  constexpr std::string_view kReserved("\"\r\n\0", 4);
+  if (kReserved.find(options_.delimiter) != std::string_view::npos) {
+    throw InvalidArgument("the delimiter must not be a quote, a line end or NUL");
+  }
+  first_pass_ = open_pass();
+  const auto empty = [&] {
+    return DataError(fmt::format("{} is empty", label_),
+                     options_.header ? "a header row with the columns' names is expected" : "");
+  };
+  if (!first_pass_->has_block) throw empty();
+  CsvCursor cursor(first_pass_->block.text().substr(first_pass_->mark), options_.delimiter,
+                   options_.max_field_bytes);
+  std::vector<CsvField> fields;
+  try {
+    if (!cursor.next(fields)) throw empty();
+  } catch (const CsvFault& fault) {
+    throw DataError(fmt::format("{}: line {}, {}: {}", label_, first_pass_->lines + fault.line + 1,
+                                place({}, fault.column.value_or(0)), fault.what),
+                    fault.hint);
+  }
+  std::string scratch;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].raw.find('\r') != std::string_view::npos && options_.header) {
+      throw DataError(
+          fmt::format("{}: the header holds a carriage return without a line feed", label_),
+          "convert the line ends to LF or CRLF");
+    }
+    columns_.emplace_back(options_.header ? std::string(trimmed(fields[i].text(scratch)))
+                                          : std::to_string(i + 1));
+  }
+  if (options_.header || options_.names.empty()) return;
+  if (options_.names.size() != columns_.size()) {
+    throw DataError(fmt::format("{} has {} columns; {} names are declared", label_, columns_.size(),
+                                options_.names.size()));
+  }
+  columns_ = options_.names;
+}
+
+std::shared_ptr<CsvReader::FirstPass> CsvReader::open_pass() const {
+  auto pass = std::make_shared<FirstPass>(FirstPass{
+      CsvBlockReader(open_(), options_.block_bytes, options_.max_record_bytes), {}, false, 0, 0});
+  try {
+    for (bool first = true; (pass->has_block = pass->blocks.next(pass->block)); first = false) {
+      pass->mark = first ? mark_length(pass->block.text()) : 0;
+      const std::uint64_t lines = empty_lines(pass->block.text().substr(pass->mark));
+      if (lines == 0) break;
+      pass->lines += lines;
+    }
+  } catch (const CsvFault& fault) {
+    raise(fault, 0, pass->lines);
+  }
+  return pass;
+}
+
+// The length of the byte-order mark.
+std::size_t CsvReader::mark_length(std::string_view text) const {
+  if (text.starts_with("\xef\xbb\xbf")) return 3;
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    throw DataError(fmt::format("{} is UTF-16", label_), "convert it to UTF-8");
+  }
+  return 0;
+}
+
+std::size_t CsvReader::column(std::string_view name) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), name);
+  if (found == columns_.end()) {
+    throw DataError(fmt::format("{} has no column '{}'", label_, name),
+                    name_hint(name, columns_, "columns"));
+  }
+  if (std::find(found + 1, columns_.end(), name) != columns_.end()) {
+    throw DataError(fmt::format("{} has more than one column '{}'", label_, name),
+                    "give the columns different names");
+  }
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+void CsvReader::raise(const CsvFault& fault, std::uint64_t rows, std::uint64_t lines) const {
+  const std::string column = fault.column ? ", " + place(columns_, *fault.column) : "";
+  throw DataError(fmt::format("{}: row {} (line {}){}: {}", label_, rows + fault.record + 1,
+                              lines + fault.line + 1, column, fault.what),
+                  fault.hint);
+}
+
+void CsvReader::run(const std::function<std::shared_ptr<void>(CsvRecords&)>& map,
+                    const std::function<void(void*, std::uint64_t)>& consume) {
+  std::shared_ptr<FirstPass> pass = first_pass_ ? std::move(first_pass_) : open_pass();
+  first_pass_.reset();
+
+  const auto produce = [&](Item& item) {
+    item.first = pass->has_block;
+    if (!item.first) return pass->blocks.next(item.block);
+    item.block = std::move(pass->block);
+    pass->has_block = false;
+    return true;
+  };
+  const auto parse = [&](Item& item) {
+    Parsed parsed;
+    const std::string_view text = item.block.text().substr(item.first ? pass->mark : 0);
+    CsvCursor cursor(text, options_.delimiter, options_.max_field_bytes);
+    const bool skip = item.first && options_.header;
+    try {
+      std::vector<CsvField> header;
+      if (skip) cursor.next(header);
+      CsvRecords records(item.block, cursor, columns_);
+      parsed.result = map(records);
+    } catch (const CsvFault& fault) {
+      parsed.fault = fault;
+      if (skip) --parsed.fault->record;
+    }
+    parsed.records = cursor.records() - skip;
+    parsed.lines = cursor.lines();
+    return parsed;
+  };
+  std::uint64_t rows = 0, lines = pass->lines;
+  const auto take = [&](Parsed&& parsed) {
+    if (parsed.fault) raise(*parsed.fault, rows, lines);
+    consume(parsed.result.get(), rows + 1);
+    rows += parsed.records;
+    lines += parsed.lines;
+  };
+  const unsigned machine = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads = options_.threads > 0 ? options_.threads : machine;
+  try {
+    // A file of one block is not worth a thread.
+    ordered_map<Item, Parsed>(pass->blocks.ended() ? 1 : threads, produce, parse, take);
+  } catch (const CsvFault& fault) {  // from cutting the file into blocks
+    raise(fault, rows, lines);
+  }
+}
+
+void CsvReader::for_each_matrix(
+    std::span<const std::size_t> columns,
+    const std::function<void(std::span<const double>, std::uint64_t)>& visit,
+    MissingNumbers missing) {
+  map_blocks<std::vector<double>>(
+      [&](CsvRecords& records) {
+        std::vector<double> values;
+        std::vector<CsvField> fields;
+        while (records.next(fields)) {
+          for (const std::size_t c : columns) {
+            values.push_back(number_of(records, fields[c], c, options_, missing));
+          }
+        }
+        return values;
+      },
+      [&](std::vector<double>&& values, std::uint64_t first_row) { visit(values, first_row); });
+}
+
+void CsvReader::for_each_numbers(
+    std::string_view column,
+    const std::function<void(std::span<const double>, std::uint64_t)>& visit,
+    MissingNumbers missing) {
+  const std::size_t wanted = this->column(column);
+  for_each_matrix({&wanted, 1}, visit, missing);
+}
+
+void CsvReader::for_each_number(std::string_view column,
+                                const std::function<void(double, std::uint64_t)>& visit,
+                                MissingNumbers missing) {
+  for_each_numbers(
+      column,
+      [&](std::span<const double> values, std::uint64_t row) {
+        for (const double value : values) visit(value, row++);
+      },
+      missing);
+}
+
+void CsvReader::for_each_row(
+    const std::function<void(std::span<const std::string_view>, std::uint64_t)>& visit) {
+  const std::size_t width = columns_.size();
+  std::vector<std::string_view> cells(width);
+  std::vector<std::string> scratch(width);
+  map_blocks<TextBlock>(
+      [&](CsvRecords& records) {
+        TextBlock text;
+        std::vector<CsvField> fields;
+        while (records.next(fields)) {
+          text.fields.insert(text.fields.end(), fields.begin(), fields.end());
+        }
+        text.block = records.take_block();
+        return text;
+      },
+      [&](TextBlock&& text, std::uint64_t row) {
+        for (std::size_t at = 0; at < text.fields.size(); at += width, ++row) {
+          for (std::size_t c = 0; c < width; ++c) cells[c] = text.fields[at + c].text(scratch[c]);
+          visit(cells, row);
+        }
+      });
+}
+
+void CsvReader::for_each_text(std::string_view column,
+                              const std::function<void(std::string_view, std::uint64_t)>& visit) {
+  const std::size_t wanted = this->column(column);
+  std::string scratch;
+  map_blocks<TextBlock>(
+      [&](CsvRecords& records) {
+        TextBlock text;
+        std::vector<CsvField> fields;
+        while (records.next(fields)) text.fields.push_back(fields[wanted]);
+        text.block = records.take_block();
+        return text;
+      },
+      [&](TextBlock&& text, std::uint64_t row) {
+        for (const CsvField& field : text.fields) visit(field.text(scratch), row++);
+      });
+}
+
+std::uint64_t CsvReader::count_rows() {
+  std::uint64_t rows = 0;
+  map_blocks<std::uint64_t>(
+      [](CsvRecords& records) {
+        std::uint64_t n = 0;
+        std::vector<CsvField> fields;
+        while (records.next(fields)) ++n;
+        return n;
+      },
+      [&](std::uint64_t&& n, std::uint64_t) { rows += n; });
+  return rows;
+}
+
+}  // namespace sotto

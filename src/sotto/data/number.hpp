@@ -1,0 +1,27 @@
+// A number as it stands in a cell: decimal, with spaces around it allowed, independent of the
+// locale.
+#pragma once
+
+#include <string_view>
+
+namespace sotto {
+
+enum class CellKind {
+  number,      // a finite number
+  missing,     // nothing but spaces
+  not_finite,  // nan, inf, or too large for a double
+  text,        // anything else
+};
+
+struct NumberCell {
+  CellKind kind;
+  double value = 0;  // meaningful for CellKind::number only
+};
+
+// Correctly rounded; a number too small for a double is zero.
+NumberCell parse_number(std::string_view cell);
+
+// Without the spaces and tabs around it.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace sotto

@@ -1,0 +1,64 @@
+#include "sotto/data/number.hpp"
+
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cmath>
+#include <random>
+#include <string>
+
+namespace sotto {
+namespace {
+
+TEST(ParseNumber, AgreesWithFromCharsOnRandomDecimals) {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 200'000; ++trial) {
+    std::string text = random() % 2 ? "-" : "";
+    for (std::uint64_t n = random() % 20; n > 0; --n)
+      text += static_cast<char>('0' + random() % 10);
+    if (random() % 2) text += ".";
+    for (std::uint64_t n = random() % 20; n > 0; --n)
+      text += static_cast<char>('0' + random() % 10);
+    if (random() % 4 == 0) text += "e" + std::to_string(static_cast<int>(random() % 500) - 250);
+    double expected = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), expected);
+    const NumberCell cell = parse_number(text);
+    if (error == std::errc() && end == text.data() + text.size()) {
+      ASSERT_EQ(cell.kind, CellKind::number) << text;
+      ASSERT_EQ(cell.value, expected) << text;
+      ASSERT_EQ(std::signbit(cell.value), std::signbit(expected)) << text;
+    } else {
+      ASSERT_NE(cell.kind, CellKind::not_finite) << text;
+    }
+  }
+}
+
+TEST(ParseNumber, TellsHugeFromTiny) {
+  const std::string zeros(400, '0');
+  EXPECT_EQ(parse_number("1" + zeros).kind, CellKind::not_finite);
+  EXPECT_EQ(parse_number("0." + zeros + "1").kind, CellKind::number);
+  EXPECT_EQ(parse_number("0." + zeros + "1").value, 0);
+  EXPECT_EQ(parse_number("0." + zeros + "1e800").kind, CellKind::not_finite);
+  EXPECT_EQ(parse_number("1" + zeros + "e-1000").value, 0);
+  EXPECT_EQ(parse_number("1e99999999999999999999").kind, CellKind::not_finite);
+  EXPECT_EQ(parse_number("-1e-99999999999999999999").kind, CellKind::number);
+  EXPECT_EQ(parse_number("0e99999999999999999999").value, 0);
+  EXPECT_EQ(parse_number("1.7976931348623157e308").kind, CellKind::number);
+  EXPECT_EQ(parse_number("1.7976931348623159e308").kind, CellKind::not_finite);
+  EXPECT_EQ(parse_number("5e-324").value, 5e-324);
+}
+
+TEST(ParseNumber, ClassifiesCells) {
+  EXPECT_EQ(parse_number("").kind, CellKind::missing);
+  EXPECT_EQ(parse_number(" \t").kind, CellKind::missing);
+  for (const char* text :
+       {"-", "+", ".", "+-1", "++1", "1e", "e1", "1_000", "½", "0x1p3", "nanx"}) {
+    EXPECT_EQ(parse_number(text).kind, CellKind::text) << text;
+  }
+  for (const char* text : {"nan", "NAN", "inf", "+inf", "-infinity"}) {
+    EXPECT_EQ(parse_number(text).kind, CellKind::not_finite) << text;
+  }
+}
+
+}  // namespace
+}  // namespace sotto
