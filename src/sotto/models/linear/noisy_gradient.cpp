@@ -1,0 +1,153 @@
+#include "sotto/models/linear/noisy_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+double slope_norm(std::size_t outputs) { return outputs == 1 ? 1.0 : std::sqrt(2.0); }
+
+constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
+
+constexpr double kFewestSteps = 60, kMostSteps = 400;
+
+// Checks the options and fills in what is left to the public rule.
+NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
+                             std::size_t dimension, double rho) {
+  if (rows == 0) throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
+  if (options.outputs == 0) throw InvalidArgument("outputs is 0; it must be at least 1");
+  if (!(options.momentum >= 0 && options.momentum < 1)) {
+    throw InvalidArgument(
+        fmt::format("momentum is {}; it must be at least 0 and below 1", options.momentum));
+  }
+  const double noise = slope_norm(options.outputs) * contribution_factor(relation) /
+                       std::sqrt(2 * Rho(rho).value()) *
+                       std::sqrt(static_cast<double>(dimension * options.outputs)) /
+                       static_cast<double>(rows);
+  const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
+  const double stable = 2 * (1 + options.momentum) / curvature_bound(options.loss);
+  if (options.iterations == 0) {
+    options.iterations = static_cast<std::uint64_t>(
+        std::clamp(std::ceil(distance / stable), kFewestSteps, kMostSteps));
+  }
+  if (!(options.learning_rate > 0)) {
+    options.learning_rate = std::min(stable, distance / static_cast<double>(options.iterations));
+  }
+  return options;
+}
+
+// Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers small.
+ExactRows::SlopeGrid slope_grid(std::size_t outputs, Relation relation, double rho_of_a_step) {
+  const double norm = slope_norm(outputs);
+  const double sigma =
+      norm * contribution_factor(relation) / std::sqrt(2 * Rho(rho_of_a_step).value());
+  const int bits = kSigmaBits - ExactRows::kRowBits - static_cast<int>(std::ceil(std::log2(sigma)));
+  return {.norm = norm, .bits = std::clamp(bits, 8, ExactRows::kMaximalSlopeBits)};
+}
+
+// In lattice steps. ℓ1 is not used by Gaussian noise.
+Distance distance(const ExactRows::SlopeGrid& grid, Relation relation) {
+  const double l2 = grid.norm * contribution_factor(relation) / grid.unit();
+  return {.l1 = l2, .l2 = std::nextafter(l2, 2 * l2)};
+}
+
+void softmax_slopes(std::span<const double> margins, std::size_t i, std::size_t rows,
+                    std::size_t outputs, std::size_t target, std::span<double> out) {
+  double top = margins[i], total = 0;
+  for (std::size_t k = 1; k < outputs; ++k) top = std::max(top, margins[k * rows + i]);
+  for (std::size_t k = 0; k < outputs; ++k)
+    total += out[k * rows + i] = std::exp(margins[k * rows + i] - top);
+  for (std::size_t k = 0; k < outputs; ++k)
+    out[k * rows + i] = out[k * rows + i] / total - (k == target ? 1.0 : 0.0);
+}
+
+}  // namespace
+
+ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& data) {
+  return [loss, outputs, &data](std::span<const double> margins, std::size_t first,
+                                std::size_t rows, std::span<double> out) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double y = data.target(first + i);
+      if (outputs == 1) {
+        out[i] = loss_slope(loss, margins[i], y);
+      } else if (loss == Loss::logistic) {
+        softmax_slopes(margins, i, rows, outputs, static_cast<std::size_t>(y), out);
+      } else {
+        for (std::size_t k = 0; k < outputs; ++k) {
+          out[k * rows + i] = loss_slope(loss, margins[k * rows + i],
+                                         static_cast<std::size_t>(y) == k ? 1.0 : -1.0);
+        }
+      }
+    }
+  };
+}
+
+NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation relation,
+                                     std::uint64_t rows, std::size_t dimension, double rho)
+    : options_(settled(options, relation, rows, dimension, rho)),
+      relation_(relation),
+      rows_(rows),
+      dimension_(dimension),
+      grid_(slope_grid(options_.outputs, relation, rho / static_cast<double>(options_.iterations))),
+      noise_(relation, Budget::zcdp(rho / static_cast<double>(options_.iterations)), grid_.unit(),
+             distance(grid_, relation), dimension * options_.outputs) {}
+
+Event NoisyGradientPlan::event() const { return repeat(noise_.event(), options_.iterations); }
+
+std::string NoisyGradientPlan::describe() const {
+  return fmt::format(
+      "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a discrete "
+      "Gaussian of standard deviation {:.4g}; step size {:.4g}, momentum {}, {}",
+      options_.iterations, name(options_.loss), noise_.scale(), options_.learning_rate,
+      options_.momentum,
+      options_.average ? "average of the second half of the iterates" : "last iterate");
+}
+
+Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
+                                            Progress* progress) const {
+  if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
+  const std::size_t size = dimension_ * options_.outputs;
+  const double unit = grid_.unit(), n = static_cast<double>(rows_);
+  const auto slopes = slopes_of(options_.loss, options_.outputs, rows);
+
+  std::vector<double> theta(size), velocity(size), sum(size), admitted(size);
+  std::uint64_t averaged = 0;
+  for (std::uint64_t step = 0; step < options_.iterations; ++step) {
+    admitted = theta;
+    ExactRows::admit(admitted, options_.outputs);
+    const std::vector<int128> total =
+        rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
+    const std::vector<int128> noisy = noise_.add(total, rng);
+    for (std::size_t j = 0; j < size; ++j) {
+      const double gradient = static_cast<double>(total[j] + draws[j]) * unit / n +
+                              options_.regularisation * admitted[j];
+      velocity[j] = options_.momentum * velocity[j] + gradient;
+      theta[j] = admitted[j] - options_.learning_rate * velocity[j];
+    }
+    if (step >= options_.iterations / 2) {
+      for (std::size_t j = 0; j < size; ++j) sum[j] += theta[j];
+      ++averaged;
+    }
+    if (progress != nullptr) progress->advance(step + 1);
+  }
+
+  LinearModel model{.loss = options_.loss,
+                    .features = dimension_ - (rows.intercept() != 0 ? 1 : 0),
+                    .outputs = options_.outputs,
+                    .norm_bound = rows.norm_bound(),
+                    .scale = rows.scale(),
+                    .intercept = rows.intercept(),
+                    .weights = std::move(theta)};
+  if (options_.average) {
+    for (std::size_t j = 0; j < size; ++j)
+      model.weights[j] = sum[j] / static_cast<double>(averaged);
+  }
+  return {std::move(model), event()};
+}
+
+}  // namespace sotto

@@ -1,0 +1,116 @@
+#include "sotto/models/linear/noisy_gradient.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "support/record_replay.hpp"
+
+namespace sotto {
+namespace {
+
+struct Data {
+  std::vector<std::vector<float>> records;
+  std::vector<float> targets;
+
+  ExactRows rows() const {
+    ExactRows rows(records.front().size(), 1, 1);
+    for (std::size_t i = 0; i < records.size(); ++i) rows.add(records[i], targets[i]);
+    return rows;
+  }
+};
+
+// Two clouds on the unit sphere, classes by the first coordinate.
+Data clouds(std::size_t n, std::size_t classes = 2) {
+  std::mt19937 rng(11);
+  std::normal_distribution<float> normal(0, 0.3f);
+  Data data;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t c = i % classes;
+    std::vector<float> x = {normal(rng), normal(rng), normal(rng)};
+    x[c % 3] += 0.7f;
+    data.records.push_back(x);
+    data.targets.push_back(classes == 2 ? (c == 0 ? -1.0f : 1.0f) : static_cast<float>(c));
+  }
+  return data;
+}
+
+double accuracy(const LinearModel& model, const Data& data) {
+  double right = 0;
+  for (std::size_t i = 0; i < data.records.size(); ++i) {
+    const std::size_t truth = model.outputs == 1 ? (data.targets[i] > 0 ? 1 : 0)
+                                                 : static_cast<std::size_t>(data.targets[i]);
+    right += model.classify(data.records[i]) == truth ? 1 : 0;
+  }
+  return right / static_cast<double>(data.records.size());
+}
+
+std::optional<Event> run_on(const NoisyGradientPlan& plan, const Data& data, Rng& rng) {
+  return plan.run(data.rows(), rng).event;
+}
+
+}  // namespace
+
+TEST(NoisyGradient, LearnsTwoCloudsAndThree) {
+  Rng rng = Rng::insecure_seed(1);
+  const Data two = clouds(4000), three = clouds(6000, 3);
+  const NoisyGradientPlan binary({}, Relation::add_remove, 4000, 4, 0.5);
+  EXPECT_GT(accuracy(binary.run(two.rows(), rng).value, two), 0.93);
+  const NoisyGradientPlan softmax({.outputs = 3}, Relation::add_remove, 6000, 4, 0.5);
+  EXPECT_GT(accuracy(softmax.run(three.rows(), rng).value, three), 0.85);
+  const NoisyGradientPlan svm({.loss = Loss::huber_hinge, .outputs = 3}, Relation::replace_one,
+                              6000, 4, 0.5);
+  EXPECT_GT(accuracy(svm.run(three.rows(), rng).value, three), 0.85);
+}
+
+TEST(NoisyGradient, EventCostsTheBudgetAndNotMore) {
+  for (Relation relation : {Relation::add_remove, Relation::replace_one, Relation::zero_out}) {
+    const NoisyGradientPlan plan({.iterations = 50}, relation, 1000, 4, 0.05);
+    // ρ = 0.05 is at most μ = √0.1 in Gaussian DP, whose exact ε at δ = 1e-5 is 1.1895.
+    const Bound bound = epsilon(Spec{relation, {plan.event()}}, Delta(1e-5));
+    EXPECT_LE(bound.upper, 1.195);
+    EXPECT_GE(bound.upper, 1.18);
+  }
+}
+
+TEST(NoisyGradient, ReplayOnNeighboursStaysWithinTheSensitivity) {
+  const Data data = clouds(50);
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 20; ++trial) {
+    Data removed = data, replaced = data;
+    const std::size_t i = random() % data.records.size();
+    removed.records.erase(removed.records.begin() + static_cast<std::ptrdiff_t>(i));
+    removed.targets.erase(removed.targets.begin() + static_cast<std::ptrdiff_t>(i));
+    replaced.records[i] = {1e30f, trial % 2 == 0 ? -1e30f : 0.0f, 3.0f};
+    replaced.targets[i] = -replaced.targets[i];
+    const NoisyGradientPlan unbounded({.iterations = 5}, Relation::add_remove, 50, 4, 0.01);
+    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
+                                     [&](Rng& r) { return run_on(unbounded, removed, r); },
+                                     static_cast<std::uint64_t>(trial)),
+              "")
+        << "removed " << i;
+    const NoisyGradientPlan bounded({.iterations = 5}, Relation::replace_one, 50, 4, 0.01);
+    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
+                                     [&](Rng& r) { return run_on(bounded, replaced, r); },
+                                     static_cast<std::uint64_t>(trial)),
+              "")
+        << "replaced " << i;
+  }
+}
+
+TEST(NoisyGradient, RefusesPlansWithoutMeaning) {
+  EXPECT_THROW(NoisyGradientPlan({}, Relation::add_remove, 0, 4, 1), InvalidArgument);
+  EXPECT_THROW(NoisyGradientPlan({.outputs = 0}, Relation::add_remove, 10, 4, 1), InvalidArgument);
+  EXPECT_THROW(NoisyGradientPlan({.momentum = 1}, Relation::add_remove, 10, 4, 1), InvalidArgument);
+  EXPECT_THROW(NoisyGradientPlan({}, Relation::add_remove, 10, 4, -1), InvalidArgument);
+}
+
+TEST(NoisyGradient, SaysWhatItDoes) {
+  const NoisyGradientPlan plan({.iterations = 7}, Relation::add_remove, 10, 4, 1);
+  EXPECT_NE(plan.describe().find("7 steps"), std::string::npos);
+  EXPECT_GT(plan.options().learning_rate, 0);
+}
+
+}  // namespace sotto

@@ -1,0 +1,102 @@
+#include "sotto/models/linear/sufficient_statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kFailure =
+    0.05;  // probability with which the ridge may be chosen too small (utility only)
+constexpr double kTail =
+    2;  // standard deviations by which the noisy smallest eigenvalue is lowered (utility only)
+constexpr double kUnit = ExactRows::Moments::unit();
+
+LatticeNoise noise(Relation relation, double rho, double sensitivity, std::size_t dimension) {
+  const double steps = std::nextafter(sensitivity / kUnit, 0x1p60);
+  return {relation, Budget::zcdp(rho / 3), kUnit, {.l1 = steps, .l2 = steps}, dimension};
+}
+
+std::vector<double> natural(const std::vector<int128>& steps) {
+  std::vector<double> values(steps.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(steps[i]) * kUnit;
+  return values;
+}
+
+Eigen::MatrixXd symmetric(const std::vector<double>& triangle, Eigen::Index p) {
+  Eigen::MatrixXd m(p, p);
+  std::size_t at = 0;
+  for (Eigen::Index i = 0; i < p; ++i) {
+    for (Eigen::Index j = i; j < p; ++j) m(i, j) = m(j, i) = triangle[at++];
+  }
+  return m;
+}
+
+double smallest_eigenvalue(const std::vector<int128>& triangle, Eigen::Index p) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric(natural(triangle), p),
+                                                              Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()[0];
+}
+
+}  // namespace
+
+SufficientStatisticsPlan::SufficientStatisticsPlan(Relation relation, std::size_t dimension,
+                                                   double rho, unsigned threads)
+    : relation_(relation),
+      dimension_(dimension),
+      threads_(threads),
+      smallest_(noise(relation, rho, 1 + static_cast<double>(dimension) * 0x1p-16, 1)),
+      second_(noise(relation, rho, relation == Relation::replace_one ? std::sqrt(2.0) : 1.0,
+                    dimension * (dimension + 1) / 2)),
+      cross_(noise(relation, rho, contribution_factor(relation), dimension)) {}
+
+Event SufficientStatisticsPlan::event() const {
+  return compose({smallest_.event(), second_.event(), cross_.event()});
+}
+
+std::string SufficientStatisticsPlan::describe() const {
+  return fmt::format(
+      "noisy sufficient statistics (smallest eigenvalue, second moments, cross moments; Gaussian "
+      "noise of standard deviation "
+      "{:.4g}, {:.4g}, {:.4g}) and an adaptive ridge",
+      smallest_.scale(), second_.scale(), cross_.scale());
+}
+
+Release<LinearModel> SufficientStatisticsPlan::run(const ExactRows& rows, Rng& rng) const {
+  if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
+  if (rows.size() > (std::size_t{1} << 32))
+    throw DataError("sufficient statistics take at most 2^32 rows");
+  const auto p = static_cast<Eigen::Index>(dimension_);
+  const double d = static_cast<double>(dimension_);
+  const ExactRows::Moments moments = rows.moments(threads_);
+
+  const std::vector<int128> smallest = {
+      static_cast<int128>(std::floor(smallest_eigenvalue(moments.second, p) / kUnit))};
+  const double noisy_smallest = natural(smallest_.add(smallest, rng))[0];
+  const Eigen::MatrixXd second = symmetric(natural(second_.add(moments.second, rng)), p);
+  const std::vector<double> cross = natural(cross_.add(moments.cross, rng));
+
+  const double certain = std::max(0.0, noisy_smallest - kTail * smallest_.scale());
+  const double ridge =
+      std::max(0.0, second_.scale() * std::sqrt(d * std::log(2 * d * d / kFailure)) - certain);
+  const Eigen::MatrixXd system = second + ridge * Eigen::MatrixXd::Identity(p, p);
+  const Eigen::Map<const Eigen::VectorXd> right(cross.data(), p);
+  // The ridge makes the system positive definite with high probability; a pseudo-inverse covers the rest.
+  const Eigen::VectorXd theta = system.completeOrthogonalDecomposition().solve(right);
+
+  LinearModel model{.loss = Loss::squared,
+                    .features = dimension_ - (rows.intercept() != 0 ? 1 : 0),
+                    .outputs = 1,
+                    .norm_bound = rows.norm_bound(),
+                    .scale = rows.scale(),
+                    .intercept = rows.intercept(),
+                    .weights = std::vector<double>(theta.data(), theta.data() + p)};
+  return {std::move(model), event()};
+}
+
+}  // namespace sotto

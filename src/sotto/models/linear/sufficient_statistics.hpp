@@ -1,0 +1,45 @@
+// Linear regression from noisy sufficient statistics, with the ridge chosen privately (AdaSSP).
+//
+// What       Releases λ_min(XᵀX), XᵀX and Xᵀy, each with Gaussian noise, and solves (XᵀX + λI)θ = Xᵀy with λ just large enough to
+//            outweigh the noise.
+// Guarantee  Composition of three discrete Gaussian mechanisms under the relation asked for; the event lists them.
+// Method     Rows in the unit ball, targets in [−1, 1]. Sensitivities (ℓ2), add_remove and zero_out | replace_one:
+//              upper triangle of XᵀX  ‖x xᵀ‖_F ≤ 1                    | ‖x xᵀ − x′x′ᵀ‖_F ≤ √2
+//              Xᵀy                    ‖x y‖ ≤ 1                       | 2
+//              λ_min(XᵀX)             ‖x xᵀ‖₂ ≤ 1                     | 1, as neither x xᵀ nor −x′x′ᵀ moves it further
+//            λ = max(0, σ√(d·ln(2d²/β)) − λ̃_min), λ̃_min = max(0, noisy λ_min − σ√(ln(6/β′))): all post-processing.
+// Numerics   Moments are exact integers. λ_min is computed in floating point; its error, at most d·2^−16 for up to 2^32 rows, is added
+//            to its sensitivity.
+// Reference  [Wang18]; docs/math/linear-models.md, section "Sufficient statistics".
+#pragma once
+
+#include <cstdint>
+
+#include "sotto/core/relation.hpp"
+#include "sotto/core/release.hpp"
+#include "sotto/core/rng.hpp"
+#include "sotto/mechanisms/lattice_noise.hpp"
+#include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/linear_model.hpp"
+
+namespace sotto {
+
+class SufficientStatisticsPlan {
+ public:
+  // rho: the zCDP budget, split evenly over the three releases.
+  SufficientStatisticsPlan(Relation relation, std::size_t dimension, double rho,
+                           unsigned threads = 0);
+
+  Event event() const;
+  Relation relation() const { return relation_; }
+  std::string describe() const;
+  Release<LinearModel> run(const ExactRows& rows, Rng& rng) const;
+
+ private:
+  Relation relation_;
+  std::size_t dimension_;
+  unsigned threads_;
+  LatticeNoise smallest_, second_, cross_;
+};
+
+}  // namespace sotto
