@@ -1,5 +1,6 @@
 #include "sotto/core/aes_ctr.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -21,6 +22,8 @@ AesCtr::AesCtr(const Seed& seed) : context_(EVP_CIPHER_CTX_new()) {
     invariant_broken("OpenSSL refuses AES-256-CTR");
   }
 }
+
+void AesCtr::wipe(Seed& seed) { OPENSSL_cleanse(seed.data(), seed.size()); }
 
 void AesCtr::fill(std::span<std::byte> out) {
   // The key stream is the encryption of zeros; in place, in pieces that stay in the first-level cache.

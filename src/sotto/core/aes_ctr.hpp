@@ -17,6 +17,8 @@ class AesCtr {
 
   explicit AesCtr(const Seed& seed);
   void fill(std::span<std::byte> out);
+  static void wipe(
+      Seed& seed);  // overwrites a seed that is no longer needed; the compiler may not leave it out
 
  private:
   struct Free {

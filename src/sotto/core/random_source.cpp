@@ -24,20 +24,22 @@ struct ForkHook {
   }
 };
 
-AesCtr::Seed system_seed() {
+AesCtr system_stream() {
   AesCtr::Seed seed;
   system_random(seed);
-  return seed;
+  AesCtr stream(seed);
+  AesCtr::wipe(seed);
+  return stream;
 }
 
 class SecureSource final : public RandomSource {
  public:
-  SecureSource() : stream_(system_seed()), generation_(fork_generation()) { install_fork_hook(); }
+  SecureSource() : stream_(system_stream()), generation_(fork_generation()) { install_fork_hook(); }
 
   void fill(std::span<std::byte> out) override {
     if (generation_ !=
         fork_generation()) {  // in a child: the parent has the same state, so take a new one
-      stream_ = AesCtr(system_seed());
+      stream_ = system_stream();
       generation_ = fork_generation();
     }
     stream_.fill(out);

@@ -101,7 +101,8 @@ Event NoisyGradientPlan::event() const { return repeat(noise_.event(), options_.
 
 std::string NoisyGradientPlan::describe() const {
   return fmt::format(
-      "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a discrete "
+      "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a "
+      "discrete "
       "Gaussian of standard deviation {:.4g}; step size {:.4g}, momentum {}, {}",
       options_.iterations, name(options_.loss), noise_.scale(), options_.learning_rate,
       options_.momentum,
@@ -124,8 +125,8 @@ Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
         rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
     const std::vector<int128> noisy = noise_.add(total, rng);
     for (std::size_t j = 0; j < size; ++j) {
-      const double gradient = static_cast<double>(total[j] + draws[j]) * unit / n +
-                              options_.regularisation * admitted[j];
+      const double gradient =
+          static_cast<double>(noisy[j]) * unit / n + options_.regularisation * admitted[j];
       velocity[j] = options_.momentum * velocity[j] + gradient;
       theta[j] = admitted[j] - options_.learning_rate * velocity[j];
     }
