@@ -1,23 +1,88 @@
-# find_package(sotto COMPONENTS …), pkg-config and the Debian package.
+# find_package(sotto COMPONENTS …), pkg-config files and the Debian packages, all from the links that the modules declared.
 get_property(SOTTO_MODULES GLOBAL PROPERTY SOTTO_MODULES)
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sottoConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/sottoConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+set(docdir ${CMAKE_INSTALL_DATAROOTDIR}/doc)
+
+# pkg-config: one file per module (sotto-accounting.pc, …) and sotto.pc for all of them. The libraries are archives, so
+# link with pkg-config --static. An archive is named before what it uses; pkg-config keeps that order along Requires.
+file(RELATIVE_PATH sotto_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" sotto_pc_up "${sotto_pc_up}")
+function(sotto_pkgconfig name description requires requires_private libs libs_private)
+  set(sotto_pc_name ${name})
+  set(sotto_pc_description ${description})
+  foreach(field requires requires_private libs libs_private)
+    list(REMOVE_DUPLICATES ${field})
+    list(JOIN ${field} " " sotto_pc_${field})
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/sotto.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endfunction()
+
+set(sotto_needs "")
+set(all_modules)
+set(debian_packages)
+foreach(module IN LISTS SOTTO_MODULES)
+  set(requires_PUBLIC)
+  set(requires_PRIVATE)
+  set(libs_private)
+  set(find)
+  set(below)
+  foreach(visibility PUBLIC PRIVATE)
+    sotto_needs(${module} ${visibility} modules packages)
+    list(APPEND below ${modules})
+    list(TRANSFORM modules PREPEND sotto-)
+    list(APPEND requires_${visibility} ${modules})
+    foreach(package IN LISTS packages)
+      foreach(field FIND PKGCONFIG LIBS DEBIAN)
+        get_property(${field} GLOBAL PROPERTY SOTTO_DEPENDENCY_${package}_${field})
+      endforeach()
+      list(APPEND find ${FIND})
+      list(APPEND requires_${visibility} ${PKGCONFIG})
+      list(APPEND libs_private ${LIBS})
+      list(APPEND debian_packages ${DEBIAN})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES find)
+  string(APPEND sotto_needs "set(_sotto_${module}_modules \"${below}\")\nset(_sotto_${module}_packages \"${find}\")\n")
+  sotto_pkgconfig(sotto-${module} "${PROJECT_DESCRIPTION} (${module})"
+    "${requires_PUBLIC}" "${requires_PRIVATE}" "-L\${libdir};-lsotto_${module}" "${libs_private}")
+  list(PREPEND all_modules sotto-${module})
+endforeach()
+sotto_pkgconfig(sotto "${PROJECT_DESCRIPTION}" "${all_modules}" "" "" "")
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sottoConfig.cmake.in ${PROJECT_BINARY_DIR}/sottoConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sottoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sottoConfig.cmake ${PROJECT_BINARY_DIR}/sottoConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto COMPONENT dev)
 
-# Static archives must be named from the highest layer down.
-set(sotto_pc_libs "")
-foreach(module IN LISTS SOTTO_MODULES)
-  string(PREPEND sotto_pc_libs "-lsotto_${module} ")
-endforeach()
-configure_file(${CMAKE_CURRENT_LIST_DIR}/sotto.pc.in ${PROJECT_BINARY_DIR}/sotto.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sotto.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+# Documents, under the names that Debian expects.
+install(FILES README.md SECURITY.md DESTINATION ${docdir}/sotto COMPONENT runtime)
+install(FILES LICENSE DESTINATION ${docdir}/sotto RENAME copyright COMPONENT runtime)
+install(FILES CHANGELOG.md DESTINATION ${docdir}/sotto RENAME changelog COMPONENT runtime)
+install(FILES LICENSE DESTINATION ${docdir}/libsotto-dev RENAME copyright COMPONENT dev)
 
+# Two packages: sotto (the command) and libsotto-dev (archives, headers, CMake and pkg-config files).
+list(REMOVE_DUPLICATES debian_packages)
+list(JOIN debian_packages ", " debian_packages)
 set(CPACK_GENERATOR DEB)
-set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Sotto developers")
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Sotto developers <sotto@localhost>")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME sotto)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "differentially private statistics and learning
+ Releases private statistics of a table, computes what a composition of
+ mechanisms costs, and calibrates noise to a privacy budget.")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsotto-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${debian_packages}")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "differentially private statistics and learning (development files)
+ Static libraries, headers, and the files by which CMake and pkg-config
+ find them.")
+set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 include(CPack)

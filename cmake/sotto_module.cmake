@@ -1,6 +1,8 @@
 # sotto_module(NAME noise SOURCES … HEADERS … PUBLIC sotto::core PRIVATE … TESTS …)
 # One library per module: target sotto_<name>, alias sotto::<name>, headers installed as <sotto/<name>/…>.
 # Tests stand beside their source and make one binary, sotto_<name>_test.
+include(sotto_dependencies)
+
 function(sotto_module)
   cmake_parse_arguments(M "" "NAME" "SOURCES;HEADERS;PUBLIC;PRIVATE;TESTS;TEST_LIBRARIES" ${ARGN})
   set(target sotto_${M_NAME})
@@ -12,12 +14,15 @@ function(sotto_module)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_link_libraries(${target} PUBLIC ${M_PUBLIC} PRIVATE ${M_PRIVATE})
+  sotto_private_libraries(private ${M_PRIVATE})
+  target_link_libraries(${target} PUBLIC ${M_PUBLIC} PRIVATE ${private})
   sotto_compile_options(${target})
   install(TARGETS ${target} EXPORT sotto-${M_NAME} COMPONENT dev FILE_SET HEADERS
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT sotto-${M_NAME} NAMESPACE sotto:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto COMPONENT dev)
   set_property(GLOBAL APPEND PROPERTY SOTTO_MODULES ${M_NAME})
+  set_property(GLOBAL PROPERTY SOTTO_${M_NAME}_PUBLIC ${M_PUBLIC})
+  set_property(GLOBAL PROPERTY SOTTO_${M_NAME}_PRIVATE ${private})
   if(SOTTO_BUILD_TESTS AND M_TESTS)
     sotto_test(NAME ${target}_test SOURCES ${M_TESTS} LIBRARIES sotto::${M_NAME} ${M_TEST_LIBRARIES})
   endif()

@@ -66,7 +66,7 @@ def bibliography(root):
 
 def check(root):
     keys, problems = bibliography(root)
-    for path in tree.files(root, ".hpp", ".cpp", ".md", ".py"):
+    for path in tree.files(root, ".hpp", ".cpp", ".md"):
         text = tree.read(root, path) or ""
         cited = text if path.suffix == ".md" else comments_only(text)
         for line, key in keys_in(cited):
@@ -75,8 +75,9 @@ def check(root):
         parts = path.parts
         public = parts[:2] == ("src", "sotto") and parts[2] in MODULES and path.suffix == ".hpp"
         if public and "detail" not in parts and path.as_posix() not in EXEMPT:
-            for part in missing_parts(text):
-                problems.append(f"{path}:1: the opening comment has no '{part}'")
+            missing = missing_parts(text)
+            if missing:
+                problems.append(f"{path}:1: the opening comment has no {', '.join(missing)}")
     return problems
 
 

@@ -28,11 +28,12 @@ class References(CheckerCase):
 
     def test_missing_part_is_refused(self):
         self.write("src/sotto/noise/a.hpp", HEADER.replace("// Numerics", "// Numbers"))
-        self.assertEqual(check_references.check(self.root), ["src/sotto/noise/a.hpp:1: the opening comment has no 'Numerics'"])
+        self.assertEqual(check_references.check(self.root), ["src/sotto/noise/a.hpp:1: the opening comment has no Numerics"])
 
     def test_parts_count_only_in_the_opening_comment(self):
         self.write("src/sotto/noise/a.hpp", "#pragma once\n" + HEADER)
-        self.assertEqual(len(check_references.check(self.root)), 5)
+        self.assertEqual(check_references.check(self.root), [
+            "src/sotto/noise/a.hpp:1: the opening comment has no What, Guarantee, Method, Numerics, Reference"])
 
     def test_detail_headers_are_exempt(self):
         self.write("src/sotto/noise/detail/a.hpp", "#pragma once\n")
