@@ -29,7 +29,7 @@ test: build  ## build and run every test
 
 .PHONY: demo
 demo: build  ## a tour with real data and the real command; writes demo-out/
-	@demo/run.sh build/bin/sotto demo-out
+	@demo/run.py build/bin/sotto demo-out
 
 .PHONY: check
 check: build  ## the rules: format, layers, references, words, every header compiles alone
