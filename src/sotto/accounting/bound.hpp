@@ -9,7 +9,7 @@ namespace sotto {
 // The accountants, by the names the command line uses.
 enum class Accountant { automatic, pld, rdp, zcdp, gdp, basic, advanced, optimal };
 
-std::string_view name(Accountant accountant);       // "auto", "pld", …
+std::string_view name(Accountant accountant);        // "auto", "pld", …
 Accountant parse_accountant(std::string_view text);  // throws InvalidArgument
 
 // upper is a true upper bound of the optimal ε (or δ) of the events: what may be claimed.
@@ -18,7 +18,8 @@ struct Bound {
   double upper = 0;
   double lower = 0;
   Accountant accountant = Accountant::automatic;
-  std::string conversion;  // in words, for certificates: "tight conversion from Rényi order 12.3", …
+  std::string
+      conversion;  // in words, for certificates: "tight conversion from Rényi order 12.3", …
 };
 
 struct AccountOptions {

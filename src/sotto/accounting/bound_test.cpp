@@ -9,9 +9,9 @@ namespace sotto {
 namespace {
 
 TEST(Bound, EveryAccountantIsFoundByItsName) {
-  for (Accountant a : {Accountant::automatic, Accountant::pld, Accountant::rdp, Accountant::zcdp,
-                       Accountant::gdp, Accountant::basic, Accountant::advanced,
-                       Accountant::optimal}) {
+  for (Accountant a :
+       {Accountant::automatic, Accountant::pld, Accountant::rdp, Accountant::zcdp, Accountant::gdp,
+        Accountant::basic, Accountant::advanced, Accountant::optimal}) {
     EXPECT_EQ(parse_accountant(name(a)), a);
   }
   EXPECT_THROW(parse_accountant("magic"), InvalidArgument);

@@ -8,7 +8,8 @@ namespace {
 void collect(const Event& event, std::uint64_t count, std::vector<Run>& runs) {
   if (const auto* r = event.get_if<RepeatEvent>()) {
     std::uint64_t product = 0;
-    if (__builtin_mul_overflow(count, r->count, &product)) throw AccountingError("the number of repetitions exceeds 2^64");
+    if (__builtin_mul_overflow(count, r->count, &product))
+      throw AccountingError("the number of repetitions exceeds 2^64");
     return collect(*r->event, product, runs);
   }
   if (const auto* c = event.get_if<ComposeEvent>()) {
@@ -17,7 +18,8 @@ void collect(const Event& event, std::uint64_t count, std::vector<Run>& runs) {
   }
   for (Run& run : runs) {
     if (run.event != event) continue;
-    if (__builtin_add_overflow(run.count, count, &run.count)) throw AccountingError("the number of repetitions exceeds 2^64");
+    if (__builtin_add_overflow(run.count, count, &run.count))
+      throw AccountingError("the number of repetitions exceeds 2^64");
     return;
   }
   runs.push_back({event, count});

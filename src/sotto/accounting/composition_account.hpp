@@ -1,0 +1,26 @@
+// The accountants that know mechanisms only by (ε, δ): basic, advanced, optimal; and the Gaussian one.
+//
+// What       ε of a specification at δ. Mechanisms without a natural pair get an equal share of δ, the share optimised.
+// Guarantee  Upper bounds; lower is given where every event is the worst case of its class (pure, approximate, binary response).
+// Reference  basic.hpp, advanced.hpp, optimal.hpp, gaussian_dp.hpp.
+#pragma once
+
+#include "sotto/accounting/bound.hpp"
+#include "sotto/core/spec.hpp"
+#include "sotto/core/values.hpp"
+
+namespace sotto {
+
+Bound basic_epsilon(const Spec& spec, Delta delta);
+Bound advanced_epsilon(const Spec& spec, Delta delta);
+Bound optimal_epsilon(const Spec& spec, Delta delta);
+
+// Gaussian and gdp events exactly; pure ones by the smallest Gaussian curve below theirs. Throws Unsupported for the others.
+Bound gdp_epsilon(const Spec& spec, Delta delta);
+Bound gdp_delta(const Spec& spec, double epsilon);
+
+// Whether the closed forms are the last word: all events Gaussian (gdp), or all the same worst case (optimal).
+bool gdp_is_exact(const Spec& spec);
+bool optimal_is_exact(const Spec& spec);
+
+}  // namespace sotto

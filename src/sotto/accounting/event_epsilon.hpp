@@ -1,0 +1,17 @@
+// The (ε, δ) guarantee of one event at a given δ, from closed forms: what basic, advanced and optimal composition start from.
+//
+// What       The smallest ε this library knows, without numerical composition, such that the event is (ε, δ)-DP. +∞: none.
+// Method     Natural pairs as they are; Gaussian exactly; sampling and shuffling by amplification of the inner guarantee;
+//            everything else through its Rényi curve.
+// Reference  docs/math/amplification.md, docs/math/composition.md.
+#pragma once
+
+#include "sotto/core/event.hpp"
+#include "sotto/core/relation.hpp"
+
+namespace sotto {
+
+// delta in [0, 1). Throws Unsupported for a relation under which the event has no guarantee.
+double event_epsilon(const Event& event, Relation relation, double delta);
+
+}  // namespace sotto

@@ -1,0 +1,51 @@
+#include "sotto/accounting/renyi_selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/search.hpp"
+
+namespace sotto {
+
+double truncated_negative_binomial_mean(double shape, double gamma) {
+  const double log_gamma = std::log(gamma);
+  if (shape == 0) return (1 / gamma - 1) / -log_gamma;
+  return shape * (1 - gamma) / (gamma * -std::expm1(shape * log_gamma));
+}
+
+double truncated_negative_binomial_gamma(double shape, double mean) {
+  // The mean falls from ∞ to 1 as γ goes from 0 to 1.
+  const auto excess = [&](double x) {
+    return std::log(truncated_negative_binomial_mean(shape, std::exp(-x)) / mean);
+  };
+  double high = 1;
+  while (excess(high) <= 0) high *= 2;
+  const Bracket b = narrow([&](double y) { return -excess(y); }, 1e-12, high, 1e-14);
+  return widen_down(std::exp(-b.high), 1e-12);
+}
+
+RenyiBound renyi_selection_negative_binomial(RenyiBound base, double shape, double mean,
+                                             double largest_order) {
+  if (mean == 1) return base;  // exactly one run
+  const double cost = -std::log(truncated_negative_binomial_gamma(shape, mean));
+  const OrderChoice best =
+      best_order([&](double b) { return widen_up((1 - 1 / b) * base(b) + cost / b, 8 * kUlp); },
+                 largest_order);
+  const double fixed = (1 + shape) * best.value, log_mean = std::log(mean);
+  return [base = std::move(base), fixed, log_mean](double order) {
+    return widen_up(base(order) + fixed + log_mean / (order - 1), 16 * kUlp);
+  };
+}
+
+RenyiBound renyi_selection_poisson(RenyiBound base, std::function<double(double)> delta_of,
+                                   double mean) {
+  return [base = std::move(base), delta_of = std::move(delta_of), mean](double order) {
+    const double epsilon = widen_down(std::log1p(1 / (order - 1)), 4 * kUlp);
+    const double extra = mean * delta_of(epsilon), jump = std::log(mean) / (order - 1);
+    const double error = 8 * kUlp * (base(order) + extra + std::abs(jump));
+    return std::max(0.0, base(order) + extra + jump + error);
+  };
+}
+
+}  // namespace sotto
