@@ -43,7 +43,7 @@ def module_of(path):
 
 def problem(path, quote, header):
     """Why the include is wrong, or None."""
-    module, is_test = module_of(path), path.name.endswith("_test.cpp")
+    module, is_test = module_of(path), path.stem.endswith("_test")
     for pattern, allowed in ONLY_IN.items():
         if re.match(pattern, header) and module not in allowed and not is_test:
             return f"only {', '.join(sorted(allowed))} may include <{header}>"

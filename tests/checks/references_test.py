@@ -35,6 +35,13 @@ class References(CheckerCase):
         self.assertEqual(check_references.check(self.root), [
             "src/sotto/noise/a.hpp:1: the opening comment has no What, Guarantee, Method, Numerics, Reference"])
 
+    def test_a_first_sentence_may_say_what(self):
+        body = HEADER.replace("// What       x\n", "")
+        self.write("src/sotto/noise/a.hpp", body.replace("// A sampler.", "// Discrete noise: integers with a given law."))
+        self.assertEqual(check_references.check(self.root), [])
+        self.write("src/sotto/noise/a.hpp", body)
+        self.assertEqual(check_references.check(self.root), ["src/sotto/noise/a.hpp:1: the opening comment has no What"])
+
     def test_detail_headers_are_exempt(self):
         self.write("src/sotto/noise/detail/a.hpp", "#pragma once\n")
         self.write("src/sotto/noise/b.hpp", "// Detail: tables of a.hpp.\n#pragma once\n")

@@ -11,5 +11,6 @@ int main() {
       R"({"schema":1,"relation":"add_remove","events":[{"gaussian":{"noise_multiplier":1.5}}]})");
   sotto::Rng rng;
   const bool alive = rng.next_u64() != rng.next_u64();
-  std::cout << sotto::to_json(spec.event()).dump() << ' ' << (alive && rng.secure() ? "secure" : "broken") << '\n';
+  std::cout << sotto::to_json(spec.event()).dump() << ' '
+            << (alive && rng.secure() ? "secure" : "broken") << '\n';
 }
