@@ -10,6 +10,11 @@
 namespace sotto {
 namespace {
 
+// How many slope norms the sum moves by between neighbours.
+double factor(const NoisyGradientOptions& options, Relation relation) {
+  return contribution_factor(relation) * static_cast<double>(options.contributions);
+}
+
 double slope_norm(std::size_t outputs) { return outputs == 1 ? 1.0 : std::sqrt(2.0); }
 
 constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
@@ -20,15 +25,16 @@ constexpr double kFewestSteps = 60, kMostSteps = 400;
 NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
                              std::size_t dimension, double rho) {
   if (rows == 0) throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
+  if (options.contributions == 0)
+    throw InvalidArgument("contributions is 0; it must be at least 1");
   if (options.outputs == 0) throw InvalidArgument("outputs is 0; it must be at least 1");
   if (!(options.momentum >= 0 && options.momentum < 1)) {
     throw InvalidArgument(
         fmt::format("momentum is {}; it must be at least 0 and below 1", options.momentum));
   }
-  const double noise = slope_norm(options.outputs) * contribution_factor(relation) /
-                       std::sqrt(2 * Rho(rho).value()) *
-                       std::sqrt(static_cast<double>(dimension * options.outputs)) /
-                       static_cast<double>(rows);
+  const double noise =
+      slope_norm(options.outputs) * factor(options, relation) / std::sqrt(2 * Rho(rho).value()) *
+      std::sqrt(static_cast<double>(dimension * options.outputs)) / static_cast<double>(rows);
   const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
   const double stable = 2 * (1 + options.momentum) / curvature_bound(options.loss);
   if (options.iterations == 0) {
@@ -42,17 +48,16 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
 }
 
 // Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers small.
-ExactRows::SlopeGrid slope_grid(std::size_t outputs, Relation relation, double rho_of_a_step) {
+ExactRows::SlopeGrid slope_grid(std::size_t outputs, double factor, double rho_of_a_step) {
   const double norm = slope_norm(outputs);
-  const double sigma =
-      norm * contribution_factor(relation) / std::sqrt(2 * Rho(rho_of_a_step).value());
+  const double sigma = norm * factor / std::sqrt(2 * Rho(rho_of_a_step).value());
   const int bits = kSigmaBits - ExactRows::kRowBits - static_cast<int>(std::ceil(std::log2(sigma)));
   return {.norm = norm, .bits = std::clamp(bits, 8, ExactRows::kMaximalSlopeBits)};
 }
 
 // In lattice steps. ℓ1 is not used by Gaussian noise.
-Distance distance(const ExactRows::SlopeGrid& grid, Relation relation) {
-  const double l2 = grid.norm * contribution_factor(relation) / grid.unit();
+Distance distance(const ExactRows::SlopeGrid& grid, double factor) {
+  const double l2 = grid.norm * factor / grid.unit();
   return {.l1 = l2, .l2 = std::nextafter(l2, 2 * l2)};
 }
 
@@ -93,9 +98,10 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
       relation_(relation),
       rows_(rows),
       dimension_(dimension),
-      grid_(slope_grid(options_.outputs, relation, rho / static_cast<double>(options_.iterations))),
+      grid_(slope_grid(options_.outputs, factor(options_, relation),
+                       rho / static_cast<double>(options_.iterations))),
       noise_(relation, Budget::zcdp(rho / static_cast<double>(options_.iterations)), grid_.unit(),
-             distance(grid_, relation), dimension * options_.outputs) {}
+             distance(grid_, factor(options_, relation)), dimension * options_.outputs) {}
 
 Event NoisyGradientPlan::event() const { return repeat(noise_.event(), options_.iterations); }
 

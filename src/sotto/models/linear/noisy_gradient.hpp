@@ -32,9 +32,10 @@ struct NoisyGradientOptions {
   std::uint64_t iterations = 0;  // 0: by the rule above, 60 to 400
   double momentum = 0.9;
   double noise_travel = 20;
-  double learning_rate = 0;   // 0: by the rule above
-  double regularisation = 0;  // λ of (λ/2)‖θ‖²
-  bool average = true;        // else the last iterate
+  double learning_rate = 0;         // 0: by the rule above
+  double regularisation = 0;        // λ of (λ/2)‖θ‖²
+  bool average = true;              // else the last iterate
+  std::uint64_t contributions = 1;  // records that one unit of privacy may have
   unsigned threads = 0;
 };
 

@@ -46,14 +46,21 @@ double smallest_eigenvalue(const std::vector<int128>& triangle, Eigen::Index p) 
 }  // namespace
 
 SufficientStatisticsPlan::SufficientStatisticsPlan(Relation relation, std::size_t dimension,
-                                                   double rho, unsigned threads)
+                                                   double rho, std::uint64_t contributions,
+                                                   unsigned threads)
     : relation_(relation),
       dimension_(dimension),
       threads_(threads),
-      smallest_(noise(relation, rho, 1 + static_cast<double>(dimension) * 0x1p-16, 1)),
-      second_(noise(relation, rho, relation == Relation::replace_one ? std::sqrt(2.0) : 1.0,
+      smallest_(noise(relation, rho,
+                      static_cast<double>(contributions) + static_cast<double>(dimension) * 0x1p-16,
+                      1)),
+      second_(noise(relation, rho,
+                    static_cast<double>(contributions) *
+                        (relation == Relation::replace_one ? std::sqrt(2.0) : 1.0),
                     dimension * (dimension + 1) / 2)),
-      cross_(noise(relation, rho, contribution_factor(relation), dimension)) {}
+      cross_(noise(relation, rho,
+                   static_cast<double>(contributions) * contribution_factor(relation), dimension)) {
+}
 
 Event SufficientStatisticsPlan::event() const {
   return compose({smallest_.event(), second_.event(), cross_.event()});

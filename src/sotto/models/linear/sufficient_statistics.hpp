@@ -7,6 +7,7 @@
 //              upper triangle of XᵀX  ‖x xᵀ‖_F ≤ 1                    | ‖x xᵀ − x′x′ᵀ‖_F ≤ √2
 //              Xᵀy                    ‖x y‖ ≤ 1                       | 2
 //              λ_min(XᵀX)             ‖x xᵀ‖₂ ≤ 1                     | 1, as neither x xᵀ nor −x′x′ᵀ moves it further
+//            A unit of privacy with k records moves each of them k times as far.
 //            λ = max(0, σ√(d·ln(2d²/β)) − λ̃_min), λ̃_min = max(0, noisy λ_min − σ√(ln(6/β′))): all post-processing.
 // Numerics   Moments are exact integers. λ_min is computed in floating point; its error, at most d·2^−16 for up to 2^32 rows, is added
 //            to its sensitivity.
@@ -28,7 +29,7 @@ class SufficientStatisticsPlan {
  public:
   // rho: the zCDP budget, split evenly over the three releases.
   SufficientStatisticsPlan(Relation relation, std::size_t dimension, double rho,
-                           unsigned threads = 0);
+                           std::uint64_t contributions = 1, unsigned threads = 0);
 
   Event event() const;
   Relation relation() const { return relation_; }
