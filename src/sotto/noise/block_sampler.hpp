@@ -49,6 +49,8 @@ class BlockSampler {
   }
 
  private:
+  friend struct BlockSamplerProbe;  // tests reach branches that chance reaches once in 2^30 draws
+
   static constexpr int kCellBits = 12, kCoinBits = 51;
   static constexpr std::size_t kCells = std::size_t{1} << kCellBits;
 

@@ -52,8 +52,8 @@ bool less(const Words& a, const Words& b) {
   return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
 
-// A bound on start·e^x from below or above.
-Words times_exp(const Words& start, const ExpThreshold& t, Round round) {
+// A bound on start·e^x from below or above; or, as soon as that is certain, some number above `enough` and not above the bound.
+Words times_exp(const Words& start, const ExpThreshold& t, Round round, const Words& enough) {
   const auto product = [](const auto& f) { return static_cast<uint128>(f[0]) * f[1]; };
   const auto halving_from =
       2 * (static_cast<std::uint64_t>(product(t.a) / product(t.b)) + 1);  // ≥ 2x
@@ -66,6 +66,7 @@ Words times_exp(const Words& start, const ExpThreshold& t, Round round) {
     divide(term, t.b[1], round);
     divide(term, k, round);
     add(sum, term);
+    if (less(enough, sum)) return sum;  // the terms are positive
     // From k ≥ 2x on, each term is at most half the one before: all later ones together are at most this one.
     const bool negligible = term.empty() || (term.size() == 1 && term[0] <= 4);
     if (k >= halving_from && negligible) break;
@@ -89,9 +90,9 @@ bool below_exp_threshold(Rng& rng, std::uint64_t first, const ExpThreshold& t) {
     add(high, {1});
     multiply(low, t.q);
     multiply(high, t.q);
-    if (!less(target, times_exp(high, t, Round::up)))
-      return true;  // even the upper end of U is at most the threshold
-    if (!less(times_exp(low, t, Round::down), target)) return false;
+    if (!less(times_exp(low, t, Round::down, target), target)) return false;
+    if (!less(target, times_exp(high, t, Round::up, target)))
+      return true;  // even the upper end of U
     uniform.insert(uniform.begin(), rng.next_u64());
   }
 }
