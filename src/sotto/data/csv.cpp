@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <thread>
 
@@ -248,15 +249,18 @@ void CsvReader::for_each_matrix(
     std::span<const std::size_t> columns,
     const std::function<void(std::span<const double>, std::uint64_t)>& visit,
     MissingNumbers missing) {
+  std::atomic<std::size_t> usual_size = 0;  // blocks are much alike
   map_blocks<std::vector<double>>(
       [&](CsvRecords& records) {
         std::vector<double> values;
+        values.reserve(usual_size + usual_size / 16);
         std::vector<CsvField> fields;
         while (records.next(fields)) {
           for (const std::size_t c : columns) {
             values.push_back(number_of(records, fields[c], c, options_, missing));
           }
         }
+        usual_size = values.size();
         return values;
       },
       [&](std::vector<double>&& values, std::uint64_t first_row) { visit(values, first_row); });

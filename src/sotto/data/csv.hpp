@@ -31,7 +31,7 @@ struct CsvOptions {
   std::vector<std::string> missing_values =
       {};                // cells that mean "missing", e.g. "?", "NA"; an empty cell always does
   unsigned threads = 0;  // 0: as many as the machine has
-  std::size_t block_bytes = std::size_t{1} << 20;
+  std::size_t block_bytes = std::size_t{1} << 18;  // fits the second-level cache
   std::size_t max_field_bytes = std::size_t{1} << 20;
   std::size_t max_record_bytes = std::size_t{64} << 20;
 };

@@ -2,15 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "sotto/core/error.hpp"
+#include "temporary_file_test.hpp"
 
 namespace sotto {
 namespace {
@@ -48,21 +46,6 @@ std::string number_error(const std::string& text, const std::string& column,
     CsvReader::from_text(text, options).for_each_number(column, [](double, std::uint64_t) {});
   });
 }
-
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& content)
-      : path_(::testing::TempDir() + "sotto_csv_" + std::to_string(::getpid()) + "_" +
-              std::to_string(counter_++)) {
-    std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  static inline int counter_ = 0;
-  std::string path_;
-};
 
 std::string gzipped(const std::string& text) {
   z_stream stream{};

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/encoder.hpp"
+#include "sotto/data/number.hpp"
+
+namespace sotto {
+namespace {
+
+bool same_word(std::string_view cell, std::string_view word) {
+  return std::equal(cell.begin(), cell.end(), word.begin(), word.end(), [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == b;
+  });
+}
+
+constexpr std::array<std::string_view, 5> kFalse = {"0", "false", "no", "n", "f"};
+constexpr std::array<std::string_view, 5> kTrue = {"1", "true", "yes", "y", "t"};
+
+}  // namespace
+
+ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
+                             const std::vector<std::string>& missing_values)
+    : column_(column),
+      middle_(column.bounds ? std::midpoint(column.bounds->lower(), column.bounds->upper()) : 0),
+      half_width_(column.bounds ? (column.bounds->upper() - column.bounds->lower()) / 2 : 1),
+      to_unit_(scaling == Scaling::unit && column.role != Role::target),
+      missing_values_(missing_values) {
+  if (column.type == ColumnType::boolean) {
+    labels_ = column.values.empty() ? std::vector<std::string>{"false", "true"} : column.values;
+    return;
+  }
+  labels_ = column.values;
+  for (std::uint32_t i = 0; i < labels_.size(); ++i) index_.emplace(labels_[i], i);
+  if (is_categorical() && column.missing == Missing::other) {
+    std::string other = "other";
+    while (index_.contains(other))
+      other = "(" + other + ")";  // a declared "other" is a category like any
+    labels_.push_back(other);
+  }
+}
+
+bool ColumnEncoder::is_missing(std::string_view cell) const {
+  return cell.empty() ||
+         std::find(missing_values_.begin(), missing_values_.end(), cell) != missing_values_.end();
+}
+
+double ColumnEncoder::missing(std::string_view what) const {
+  if (column_.missing == Missing::midpoint) {
+    return is_numeric() && !to_unit_ ? 0.0 : 0.5;
+  }
+  throw CellRefused{std::string(what),
+                    "correct the file, or declare missing = \"midpoint\" for the column"};
+}
+
+double ColumnEncoder::value(std::string_view cell) const {
+  return is_numeric() ? numeric(cell) : boolean(cell);
+}
+
+double ColumnEncoder::numeric(std::string_view cell) const {
+  const NumberCell parsed = parse_number(cell);
+  if (parsed.kind == CellKind::number) {
+    // Bounds map to the ends exactly; between them the clamp takes care of rounding.
+    double symmetric = std::clamp((parsed.value - middle_) / half_width_, -1.0, 1.0);
+    if (parsed.value <= column_.bounds->lower()) symmetric = -1;
+    if (parsed.value >= column_.bounds->upper()) symmetric = 1;
+    return to_unit_ ? (symmetric + 1) / 2 : symmetric;
+  }
+  if (parsed.kind == CellKind::missing) return missing("the cell is empty");
+  if (parsed.kind == CellKind::not_finite) {
+    return missing("the cell is NaN, infinite or too large for a double");
+  }
+  if (is_missing(trimmed(cell))) return missing("the cell is marked as missing");
+  if (column_.invalid == Invalid::missing) return missing("the cell is not a number");
+  throw CellRefused{"the cell is not a number",
+                    "correct the file, or declare invalid = \"missing\" for the column"};
+}
+
+double ColumnEncoder::boolean(std::string_view cell) const {
+  cell = trimmed(cell);
+  if (is_missing(cell)) return missing("the cell is empty or marked as missing");
+  if (!column_.values.empty()) {
+    if (cell == column_.values[0]) return 0;
+    if (cell == column_.values[1]) return 1;
+  } else {
+    const auto is = [&](std::string_view word) { return same_word(cell, word); };
+    if (std::any_of(kFalse.begin(), kFalse.end(), is)) return 0;
+    if (std::any_of(kTrue.begin(), kTrue.end(), is)) return 1;
+  }
+  if (column_.invalid == Invalid::missing) return missing("the cell is not a boolean");
+  throw CellRefused{"the cell is neither of the two values of a boolean",
+                    "declare values = [FALSE_VALUE, TRUE_VALUE], or invalid = \"missing\""};
+}
+
+std::uint32_t ColumnEncoder::index(std::string_view cell) const {
+  if (!is_categorical()) {
+    const double flag = boolean(cell);
+    if (flag != 0 && flag != 1) {
+      throw CellRefused{"the cell is missing or not a boolean", "a group needs one of two values"};
+    }
+    return flag == 1 ? 1 : 0;
+  }
+  cell = trimmed(cell);
+  const auto found = index_.find(cell);
+  if (found != index_.end() && !is_missing(cell)) return found->second;
+  if (column_.missing == Missing::other) return static_cast<std::uint32_t>(column_.values.size());
+  throw CellRefused{"the cell is not one of the declared values",
+                    "add the value to the schema, or declare missing = \"other\" for the column"};
+}
+
+double ColumnEncoder::unscaled(double value) const {
+  const double symmetric = to_unit_ ? 2 * value - 1 : value;
+  return middle_ + symmetric * half_width_;
+}
+
+}  // namespace sotto

@@ -1,0 +1,138 @@
+#include "sotto/data/encoder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+constexpr int kVersion = 1;
+constexpr std::size_t kMaxWidth = 100'000'000;
+}  // namespace
+
+Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
+  std::size_t width = 0;
+  for (const ColumnSchema& c : schema_.columns) {
+    if (c.role == Role::ignore || c.role == Role::user) continue;
+    if (c.type == ColumnType::text) {
+      throw Unsupported(
+          fmt::format("column '{}' is text and cannot be a feature of a table", c.name),
+          "set its role to \"ignore\", or declare it as categorical with its values");
+    }
+    ColumnEncoder encoder(c, schema_.scaling, schema_.missing_values);
+    if (c.role == Role::target)
+      target_.push_back(std::move(encoder));
+    else if (c.role == Role::group)
+      groups_.push_back(std::move(encoder));
+    else {
+      offsets_.push_back(static_cast<std::uint32_t>(width));
+      width += encoder.is_categorical() ? encoder.labels().size() : 1;
+      if (width > kMaxWidth) {
+        throw DataError(fmt::format("the schema makes more than {} coordinates", kMaxWidth));
+      }
+      features_.push_back(std::move(encoder));
+    }
+  }
+  if (features_.empty()) {
+    throw DataError("the schema has no feature column",
+                    "features are the columns without another role");
+  }
+  names_.reserve(width);
+  for (std::size_t f = 0; f < features_.size(); ++f) {
+    const ColumnEncoder& e = features_[f];
+    if (!e.is_categorical()) {
+      dense_positions_.push_back(offsets_[f]);
+      names_.push_back(e.column().name);
+      continue;
+    }
+    for (const std::string& label : e.labels()) {
+      names_.push_back(fmt::format("{}={}", e.column().name, label));
+    }
+  }
+  // Rounded up, so that it bounds the norm of the real numbers.
+  const double natural = std::sqrt(static_cast<double>(features_.size()));
+  norm_bound_ = std::nextafter(natural, std::numeric_limits<double>::infinity());
+  if (schema_.feature_norm) norm_bound_ = std::min(norm_bound_, *schema_.feature_norm);
+}
+
+double Encoder::encode(std::span<const std::string_view> cells, std::span<double> dense,
+                       std::span<std::uint32_t> hot, std::size_t& column) const {
+  std::size_t next_dense = 0, next_hot = 0;
+  double squares = static_cast<double>(hot_columns());
+  for (column = 0; column < features_.size(); ++column) {
+    const ColumnEncoder& e = features_[column];
+    if (e.is_categorical()) {
+      hot[next_hot++] = offsets_[column] + e.index(cells[column]);
+    } else {
+      const double value = e.value(cells[column]);
+      dense[next_dense++] = value;
+      squares += value * value;
+    }
+  }
+  const double norm = std::sqrt(squares);
+  constexpr double kUlp = 0x1p-52;
+  const double slack = (static_cast<double>(width()) + 8) * kUlp;
+  if (norm * (1 + slack) <= norm_bound_) return 1;
+  // Nothing is clipped when the natural bound holds: its squares are sums of numbers ≤ 1.
+  if (!schema_.feature_norm || *schema_.feature_norm > norm_bound_) return 1;
+  return norm_bound_ / norm * (1 - slack);
+}
+
+void Encoder::expand(std::span<const double> dense, std::span<const std::uint32_t> hot,
+                     double factor, std::span<double> row) const {
+  std::fill(row.begin(), row.end(), 0.0);
+  for (std::size_t i = 0; i < dense_positions_.size(); ++i) {
+    row[dense_positions_[i]] = dense[i] * factor;
+  }
+  for (const std::uint32_t position : hot) row[position] = factor;
+}
+
+const ColumnEncoder& Encoder::target() const {
+  if (target_.empty()) {
+    throw DataError("the schema has no target",
+                    "give one column role = \"target\", or name it with --target");
+  }
+  return target_.front();
+}
+
+double Encoder::encode_target(std::string_view cell) const {
+  const ColumnEncoder& t = target();
+  return t.is_numeric() ? t.value(cell) : static_cast<double>(t.index(cell));
+}
+
+ColumnEncoder Encoder::group(std::string_view name) const {
+  ColumnSchema column = schema_.column(name);
+  const bool finite = column.type == ColumnType::categorical || column.type == ColumnType::boolean;
+  if (!finite || (column.type == ColumnType::categorical && column.values.empty())) {
+    throw DataError(
+        fmt::format("column '{}' cannot define groups: it is {}", name, sotto::name(column.type)),
+        "groups need a boolean or a categorical column with its values");
+  }
+  return {column, schema_.scaling, schema_.missing_values};
+}
+
+nlohmann::ordered_json to_json(const Encoder& encoder) {
+  nlohmann::ordered_json json;
+  json["encoder"] = kVersion;
+  json["schema"] = to_json(encoder.schema());
+  return json;
+}
+
+Encoder encoder_from_json(const nlohmann::ordered_json& json) {
+  if (!json.is_object() || !json.contains("encoder") || !json.contains("schema") ||
+      json.size() != 2) {
+    throw DataError("an encoder must be an object with the keys encoder and schema");
+  }
+  if (json["encoder"] != kVersion) {
+    throw DataError("the encoder has another version than this program understands",
+                    "use a newer version of sotto");
+  }
+  return Encoder(schema_from_json(json["schema"], "encoder"));
+}
+
+}  // namespace sotto

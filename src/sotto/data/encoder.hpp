@@ -1,0 +1,115 @@
+// The encoder: turns the cells of a record into a vector of bounded norm. A pure function of the schema.
+//
+// What       numeric: clamped to its bounds, then scaled to [−1, 1] or [0, 1]; boolean: 0 or 1; categorical: one-hot over the declared
+//            values and, unless missing cells are refused, an implicit "other". Then the row is scaled down to the norm bound.
+// Guarantee  For every input whatever, each encoded row is finite and has ℓ2 norm ≤ norm_bound() (as real numbers, not only as computed),
+//            each numeric target lies in [−1, 1] and each class or group index is in range. Nothing is learnt from the data.
+// Method     Without clipping, each column contributes at most 1 to the squared norm, so the norm is at most √(number of feature columns);
+//            norm_bound() is the smaller of that and the declared feature_norm. A one-hot part is stored as the index of its 1.
+// Numerics   The clipping factor is rounded down by (width + 8)·2⁻⁵², more than the error of the computed norm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sotto/data/schema.hpp"
+
+namespace sotto {
+
+// A cell that the schema refuses; the loader adds the file, column and row.
+struct CellRefused {
+  std::string what, hint;
+};
+
+// How one column is read: shared by features, targets and groups.
+class ColumnEncoder {
+ public:
+  ColumnEncoder(const ColumnSchema& column, Scaling scaling,
+                const std::vector<std::string>& missing_values);
+
+  const ColumnSchema& column() const { return column_; }
+  bool is_numeric() const { return column_.type == ColumnType::numeric; }
+  bool is_categorical() const { return column_.type == ColumnType::categorical; }
+
+  // numeric: the clamped and scaled value; boolean: 0, 1, or ½ for a missing cell. Throws CellRefused.
+  double value(std::string_view cell) const;
+  // categorical: the index of the category, values.size() for "other"; boolean: 0 or 1. Throws CellRefused.
+  std::uint32_t index(std::string_view cell) const;
+  // The names behind index(): the declared values and, where it exists, "other"; false and true for a boolean.
+  const std::vector<std::string>& labels() const { return labels_; }
+  // A scaled value in the unit of the column.
+  double unscaled(double value) const;
+
+ private:
+  double numeric(std::string_view cell) const;
+  double boolean(std::string_view cell) const;
+  double missing(std::string_view what) const;
+  bool is_missing(std::string_view cell) const;
+
+  ColumnSchema column_;
+  double middle_, half_width_;  // of the bounds
+  bool to_unit_;                // [0, 1] instead of [−1, 1]
+  std::vector<std::string> missing_values_, labels_;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> index_;
+};
+
+class Encoder {
+ public:
+  explicit Encoder(
+      Schema schema);  // throws Unsupported for a text feature, DataError when there is no feature
+
+  const Schema& schema() const { return schema_; }
+
+  // The columns that make up the encoded row, in its order. A column is either dense (one coordinate, numeric or boolean)
+  // or hot (one of a run of coordinates is 1).
+  const std::vector<ColumnEncoder>& features() const { return features_; }
+  std::size_t width() const { return names_.size(); }  // of an encoded row
+  const std::vector<std::string>& feature_names() const {
+    return names_;
+  }  // "age", "workclass=Private", …
+  std::span<const std::uint32_t> dense_positions() const {
+    return dense_positions_;
+  }  // coordinates of the dense columns
+  std::size_t hot_columns() const { return features_.size() - dense_positions_.size(); }
+  double norm_bound() const { return norm_bound_; }
+
+  // Reads one cell for each column of features(). `dense` gets the dense values, `hot` the coordinates that are 1; the result is the
+  // factor ≤ 1 by which the whole row is multiplied. Throws CellRefused with `column` set to the culprit.
+  double encode(std::span<const std::string_view> cells, std::span<double> dense,
+                std::span<std::uint32_t> hot, std::size_t& column) const;
+  // Writes the row out in full.
+  void expand(std::span<const double> dense, std::span<const std::uint32_t> hot, double factor,
+              std::span<double> row) const;
+
+  bool has_target() const { return !target_.empty(); }
+  const ColumnEncoder& target() const;  // throws DataError when the schema has none
+  bool is_classification() const { return has_target() && !target().is_numeric(); }
+  // The class index, or the target scaled to [−1, 1].
+  double encode_target(std::string_view cell) const;
+
+  // Columns with role group; any categorical or boolean column can serve as one (evaluation by group).
+  const std::vector<ColumnEncoder>& groups() const { return groups_; }
+  ColumnEncoder group(std::string_view column) const;  // throws DataError
+
+ private:
+  Schema schema_;
+  std::vector<ColumnEncoder> features_, target_, groups_;  // target_: none or one
+  std::vector<std::uint32_t> offsets_;  // of each feature column in the encoded row
+  std::vector<std::uint32_t> dense_positions_;
+  std::vector<std::string> names_;
+  double norm_bound_ = 0;
+};
+
+nlohmann::ordered_json to_json(const Encoder& encoder);
+Encoder encoder_from_json(const nlohmann::ordered_json& json);  // throws DataError
+
+}  // namespace sotto

@@ -1,0 +1,213 @@
+#include "sotto/data/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/byte_source.hpp"
+
+namespace sotto {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "values are copied as little-endian");
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr std::size_t kMaxHeader = 1U << 20, kMaxDimensions = 32;
+
+struct Header {
+  std::string type;
+  bool fortran = false;
+  std::vector<std::size_t> shape;
+  std::size_t elements = 1;
+};
+
+// Reads the one kind of Python literal that numpy writes: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view text, const std::string& label, std::size_t max_elements)
+      : text_(text), label_(&label), max_elements_(max_elements) {}
+
+  Header parse() {
+    Header header;
+    int seen = 0;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr")
+        header.type = string(), seen |= 1;
+      else if (key == "fortran_order")
+        header.fortran = boolean(), seen |= 2;
+      else if (key == "shape")
+        shape(header), seen |= 4;
+      else
+        fail("an unknown key");
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (seen != 7) fail("a missing key");
+    return header;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw DataError(fmt::format("{}: the .npy header has {}", *label_, what),
+                    "write the array with numpy.save");
+  }
+  void skip_spaces() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool accept(char c) {
+    skip_spaces();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) fail("a syntax error");
+  }
+  std::string string() {
+    skip_spaces();
+    const char quote = at_ < text_.size() ? text_[at_] : ' ';
+    if (quote != '\'' && quote != '"') fail("a syntax error");
+    const std::size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) fail("a syntax error");
+    std::string result(text_.substr(at_ + 1, end - at_ - 1));
+    at_ = end + 1;
+    return result;
+  }
+  bool boolean() {
+    skip_spaces();
+    for (const std::string_view word : {"True", "False"}) {
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return word == "True";
+      }
+    }
+    fail("a syntax error");
+  }
+  void shape(Header& header) {
+    expect('(');
+    while (!accept(')')) {
+      std::size_t size = 0;
+      skip_spaces();
+      const std::size_t begin = at_;
+      for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+        size = size * 10 + static_cast<std::size_t>(text_[at_] - '0');
+        if (size > max_elements_) fail(fmt::format("more than {} elements", max_elements_));
+      }
+      if (at_ == begin) fail("a syntax error");
+      if (header.shape.size() == kMaxDimensions) fail("too many dimensions");
+      header.shape.push_back(size);
+      if (size != 0 && header.elements > max_elements_ / size) {
+        fail(fmt::format("more than {} elements", max_elements_));
+      }
+      header.elements *= size;
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+  }
+
+  std::string_view text_;
+  const std::string* label_;
+  std::size_t max_elements_, at_ = 0;
+};
+
+template <class T>
+void read_values(ByteSource& source, const std::string& label, std::vector<double>& values,
+                 std::size_t count) {
+  constexpr std::size_t kStep = 1U << 16;
+  std::vector<T> buffer(std::min(count, kStep));
+  while (values.size() < count) {  // memory grows with what the file really holds
+    const std::size_t n = std::min(count - values.size(), buffer.size());
+    const std::size_t bytes = n * sizeof(T);
+    if (source.read({reinterpret_cast<char*>(buffer.data()), bytes}) != bytes) {
+      throw DataError(fmt::format("{}: the file ends before its array does", label),
+                      "the file is incomplete");
+    }
+    for (std::size_t i = 0; i < n; ++i) values.push_back(static_cast<double>(buffer[i]));
+  }
+}
+
+NpyArray read_array(ByteSource& source, const std::string& label, const NpyLimits& limits) {
+  const auto fail = [&](std::string_view what) {
+    throw DataError(fmt::format("{}: {}", label, what));
+  };
+  std::array<char, 8> start{};
+  if (source.read(start) != start.size() || std::string_view(start.data(), 6) != kMagic) {
+    fail("not a .npy file");
+  }
+  const int version = start[6];
+  if (version < 1 || version > 3) fail("the version of the .npy format must be 1, 2 or 3");
+  std::uint32_t length = 0;
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  if (source.read({reinterpret_cast<char*>(&length), length_bytes}) != length_bytes) {
+    fail("the .npy header is incomplete");
+  }
+  if (length > kMaxHeader) fail("the .npy header is too long");
+  std::string text(length, '\0');
+  if (source.read(text) != text.size()) fail("the .npy header is incomplete");
+  const Header header = HeaderParser(text, label, limits.max_elements).parse();
+  if (header.fortran && header.shape.size() > 1) {
+    throw DataError(fmt::format("{}: the array is in Fortran order", label),
+                    "save numpy.ascontiguousarray(array)");
+  }
+  NpyArray array{header.shape, {}};
+  const std::string& type = header.type;
+  if (type == "<f8")
+    read_values<double>(source, label, array.values, header.elements);
+  else if (type == "<f4")
+    read_values<float>(source, label, array.values, header.elements);
+  else if (type == "<i8")
+    read_values<std::int64_t>(source, label, array.values, header.elements);
+  else if (type == "<i4")
+    read_values<std::int32_t>(source, label, array.values, header.elements);
+  else if (type == "|u1")
+    read_values<std::uint8_t>(source, label, array.values, header.elements);
+  else
+    throw DataError(fmt::format("{}: the array's type is not one of f4, f8, i4, i8, u1", label),
+                    "save array.astype('<f8')");
+  char extra = 0;
+  if (source.read({&extra, 1}) != 0) fail("there are bytes after the array");
+  return array;
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::string& path, const NpyLimits& limits) {
+  return read_array(*open_bytes(path), path, limits);
+}
+
+NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLimits& limits) {
+  return read_array(*bytes_of(bytes, label), label, limits);
+}
+
+void write_npy(const std::string& path, const NpyArray& array) {
+  std::string shape;
+  for (const std::size_t size : array.shape) shape += std::to_string(size) + ",";
+  std::string header =
+      fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", shape);
+  constexpr std::size_t kAlignment = 64, kStart = 10;
+  header.append(kAlignment - (kStart + header.size() + 1) % kAlignment, ' ');
+  header += '\n';
+  std::ofstream out(path, std::ios::binary);
+  const auto length = static_cast<std::uint16_t>(header.size());
+  out << kMagic << '\x01' << '\0';
+  out.write(reinterpret_cast<const char*>(&length), 2);
+  out << header;
+  out.write(reinterpret_cast<const char*>(array.values.data()),
+            static_cast<std::streamsize>(array.values.size() * sizeof(double)));
+  out.close();
+  if (!out) throw StorageError(fmt::format("{} cannot be written", path));
+}
+
+}  // namespace sotto

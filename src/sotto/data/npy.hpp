@@ -1,0 +1,29 @@
+// NumPy's .npy arrays (format 1, 2 and 3): little-endian f4, f8, i4, i8 and u1 in C order, plain or gzip.
+//
+// The header is treated as hostile: its size, the shape and the product of the shape are checked before anything is allocated, and
+// no Python is evaluated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sotto {
+
+struct NpyArray {
+  std::vector<std::size_t> shape;
+  std::vector<double> values;  // in C order; i8 beyond 2^53 rounds to the nearest double
+};
+
+struct NpyLimits {
+  std::size_t max_elements = std::size_t{1} << 32;
+};
+
+NpyArray read_npy(const std::string& path, const NpyLimits& limits = {});  // throws DataError
+NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLimits& limits = {});
+
+// Doubles as a version 1 file; throws StorageError.
+void write_npy(const std::string& path, const NpyArray& array);
+
+}  // namespace sotto

@@ -1,0 +1,119 @@
+#include "sotto/data/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/byte_source.hpp"
+#include "sotto/data/nearest_name.hpp"
+
+namespace sotto {
+namespace {
+
+const ColumnSchema* with_role(const Schema& schema, Role role) {
+  const auto found = std::find_if(schema.columns.begin(), schema.columns.end(),
+                                  [&](const ColumnSchema& c) { return c.role == role; });
+  return found == schema.columns.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view name(ColumnType type) {
+  switch (type) {
+    case ColumnType::numeric: return "numeric";
+    case ColumnType::categorical: return "categorical";
+    case ColumnType::boolean: return "boolean";
+    case ColumnType::text: return "text";
+    case ColumnType::ignore: return "ignore";
+  }
+  return "";
+}
+std::string_view name(Role role) {
+  switch (role) {
+    case Role::feature: return "feature";
+    case Role::target: return "target";
+    case Role::group: return "group";
+    case Role::user: return "user";
+    case Role::ignore: return "ignore";
+  }
+  return "";
+}
+std::string_view name(Missing missing) {
+  switch (missing) {
+    case Missing::refuse: return "refuse";
+    case Missing::midpoint: return "midpoint";
+    case Missing::other: return "other";
+  }
+  return "";
+}
+std::string_view name(Invalid invalid) { return invalid == Invalid::refuse ? "refuse" : "missing"; }
+std::string_view name(Unit unit) { return unit == Unit::record ? "record" : "user"; }
+std::string_view name(Scaling scaling) {
+  return scaling == Scaling::symmetric ? "symmetric" : "unit";
+}
+
+Schema Schema::from_file(const std::string& path) {
+  constexpr std::size_t kLimit = std::size_t{16} << 20;
+  return from_toml(read_all(path, kLimit), path);
+}
+
+std::vector<std::string> Schema::names() const {
+  std::vector<std::string> result;
+  for (const ColumnSchema& c : columns) result.push_back(c.name);
+  return result;
+}
+
+const ColumnSchema& Schema::column(std::string_view wanted) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const ColumnSchema& c) { return c.name == wanted; });
+  if (found != columns.end()) return *found;
+  throw DataError(fmt::format("the schema has no column '{}'", wanted),
+                  name_hint(wanted, names(), "columns"));
+}
+
+const ColumnSchema* Schema::target() const { return with_role(*this, Role::target); }
+const ColumnSchema* Schema::user() const { return with_role(*this, Role::user); }
+
+Schema Schema::with_target(std::string_view wanted) const {
+  column(wanted);
+  nlohmann::ordered_json json = to_json(*this);
+  for (auto& [key, value] : json["columns"].items()) {
+    if (value.value("role", "") == "target") value.erase("role");
+    if (key != wanted) continue;
+    value["role"] = "target";
+    value.erase("missing");  // a default of features that targets do not share
+  }
+  return schema_from_json(json);
+}
+
+nlohmann::ordered_json to_json(const Schema& schema) {
+  nlohmann::ordered_json json;
+  json["relation"] = name(schema.relation);
+  if (schema.rows) json["rows"] = *schema.rows;
+  json["unit"] = name(schema.unit);
+  if (schema.unit == Unit::user) json["max_contributions"] = schema.max_contributions;
+  if (schema.feature_norm) json["feature_norm"] = *schema.feature_norm;
+  json["scaling"] = name(schema.scaling);
+  if (!schema.missing_values.empty()) json["missing_values"] = schema.missing_values;
+  json["columns"] = nlohmann::ordered_json::object();
+  for (const ColumnSchema& c : schema.columns) {
+    nlohmann::ordered_json column;
+    column["type"] = name(c.type);
+    column["role"] = name(c.role);
+    if (c.bounds) column["bounds"] = {c.bounds->lower(), c.bounds->upper()};
+    if (!c.values.empty()) column["values"] = c.values;
+    const bool typed = c.type == ColumnType::numeric || c.type == ColumnType::boolean;
+    if (typed || c.type == ColumnType::categorical) column["missing"] = name(c.missing);
+    if (typed) column["invalid"] = name(c.invalid);
+    json["columns"][c.name] = std::move(column);
+  }
+  return json;
+}
+
+Schema schema_from_json(const nlohmann::ordered_json& json, const std::string& label) {
+  return detail::read_schema(json, label, nullptr, nullptr);
+}
+
+}  // namespace sotto

@@ -1,0 +1,90 @@
+// A schema: the public facts about a data set, declared by its curator and never read from the data.
+//
+//   relation = "add_remove"
+//   rows = 32561
+//   [columns.age]
+//   type = "numeric"
+//   bounds = [17, 90]
+//
+// Bounds, categories, roles, the neighbouring relation and the unit of privacy all come from here. A Schema that exists is valid.
+// Every key, its meaning and its default: docs/reference/schema.md.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/core/relation.hpp"
+#include "sotto/core/values.hpp"
+
+namespace sotto {
+
+enum class ColumnType { numeric, categorical, boolean, text, ignore };
+enum class Role { feature, target, group, user, ignore };
+// What a missing cell becomes: refuse the file, the middle of the bounds, or the category "other".
+enum class Missing { refuse, midpoint, other };
+// A cell that cannot be read as its type: refuse the file, or treat it as missing.
+enum class Invalid { refuse, missing };
+enum class Unit { record, user };
+// Where the bounds of a numeric feature go: [−1, 1] or [0, 1].
+enum class Scaling { symmetric, unit };
+
+std::string_view name(ColumnType type);
+std::string_view name(Role role);
+std::string_view name(Missing missing);
+std::string_view name(Invalid invalid);
+std::string_view name(Unit unit);
+std::string_view name(Scaling scaling);
+
+struct ColumnSchema {
+  std::string name;
+  ColumnType type = ColumnType::numeric;
+  Role role = Role::feature;
+  std::optional<Bounds> bounds;  // numeric: always, except for a user
+  std::vector<std::string>
+      values;  // categorical: the categories; boolean: {false, true}, or empty for the usual words
+  Missing missing = Missing::refuse;
+  Invalid invalid = Invalid::refuse;
+  friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
+};
+
+struct Schema {
+  Relation relation = Relation::add_remove;
+  std::optional<std::uint64_t> rows;  // declared; exact where the relation makes it public
+  Unit unit = Unit::record;
+  std::uint64_t max_contributions = 1;  // records kept of one user
+  std::optional<double> feature_norm;   // encoded rows are clipped to this ℓ2 norm
+  Scaling scaling = Scaling::symmetric;
+  std::vector<std::string> missing_values;  // cells that mean "missing" besides the empty one
+  std::vector<ColumnSchema> columns;        // in the order of the document
+  friend bool operator==(const Schema&, const Schema&) = default;
+
+  static Schema from_toml(std::string_view text,
+                          const std::string& label = "schema");  // throws DataError
+  static Schema from_file(const std::string& path);              // throws DataError
+  std::string to_toml() const;
+
+  const ColumnSchema& column(
+      std::string_view name) const;    // throws DataError that suggests the nearest
+  const ColumnSchema* target() const;  // null when there is none
+  const ColumnSchema* user() const;
+  std::vector<std::string> names() const;
+
+  // The same schema with this column as its target (a former target becomes a feature); throws DataError.
+  Schema with_target(std::string_view name) const;
+};
+
+nlohmann::ordered_json to_json(const Schema& schema);
+Schema schema_from_json(const nlohmann::ordered_json& json, const std::string& label = "schema");
+
+namespace detail {
+// `lines` gives the line of a place such as "columns.age.bounds"; 0 when unknown.
+using LineOf = unsigned (*)(const void* lines, const std::string& where);
+Schema read_schema(const nlohmann::ordered_json& json, const std::string& label, const void* lines,
+                   LineOf line_of);
+}  // namespace detail
+
+}  // namespace sotto

@@ -1,0 +1,295 @@
+// A schema document (TOML or JSON, both as a JSON tree by now) becomes a Schema, or an error that says what is wrong and where.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/nearest_name.hpp"
+#include "sotto/data/number.hpp"
+#include "sotto/data/schema.hpp"
+
+namespace sotto::detail {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::size_t kMaxCategories = 1'000'000;
+
+// A node of the document that knows where it stands.
+class Place {
+ public:
+  Place(const Json& json, std::string where, const std::string& label, const void* lines,
+        LineOf line_of)
+      : json_(&json), where_(std::move(where)), label_(&label), lines_(lines), line_of_(line_of) {}
+
+  [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const {
+    const unsigned line = line_of_ ? line_of_(lines_, where_) : 0;
+    throw DataError(fmt::format("{}{}: {}{}", *label_, line ? fmt::format(", line {}", line) : "",
+                                where_.empty() ? "" : where_ + " ", what),
+                    hint);
+  }
+
+  const Json& json() const { return *json_; }
+  bool has(const char* key) const { return json_->contains(key); }
+  Place at(const std::string& key) const { return child(key, json_->at(key)); }
+  Place child(const std::string& key, const Json& value) const {
+    return {value, where_.empty() ? key : where_ + "." + key, *label_, lines_, line_of_};
+  }
+
+  void expect_table() const {
+    if (!json_->is_object()) fail("must be a table");
+  }
+  void only_keys(const std::vector<std::string>& known) const {
+    for (const auto& [key, value] : json_->items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      at(key).fail("is not a key of a schema here", name_hint(key, known, "keys"));
+    }
+  }
+
+  double number() const {
+    if (!json_->is_number()) fail("must be a number");
+    const double value = json_->get<double>();
+    if (!std::isfinite(value)) fail("must be finite");
+    return value;
+  }
+  std::uint64_t count() const {
+    const bool whole = json_->is_number_unsigned() || (json_->is_number_integer() && *json_ >= 0);
+    if (!whole || *json_ == 0) fail("must be a whole number of at least 1");
+    return json_->get<std::uint64_t>();
+  }
+  std::string text() const {
+    if (!json_->is_string()) fail("must be a string");
+    return json_->get<std::string>();
+  }
+  std::vector<std::string> texts() const {
+    if (!json_->is_array()) fail("must be a list of strings");
+    std::vector<std::string> result;
+    for (const Json& item : *json_) {
+      if (!item.is_string())
+        fail("must be a list of strings", "write numbers in quotes, e.g. \"1\"");
+      result.emplace_back(trimmed(item.get<std::string>()));
+    }
+    return result;
+  }
+  template <class Enum>
+  Enum one_of(std::initializer_list<Enum> allowed) const {
+    const std::string text = this->text();
+    std::vector<std::string> names;
+    for (const Enum e : allowed) {
+      if (name(e) == text) return e;
+      names.emplace_back(name(e));
+    }
+    const std::string near = nearest_name(text, names);
+    fail(fmt::format("is '{}'; it must be one of {}", text, fmt::join(names, ", ")),
+         near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+  }
+
+ private:
+  const Json* json_;
+  std::string where_;
+  const std::string* label_;
+  const void* lines_;
+  LineOf line_of_;
+};
+
+Bounds read_bounds(const Place& place) {
+  const Json& json = place.json();
+  if (!json.is_array() || json.size() != 2 || !json[0].is_number() || !json[1].is_number()) {
+    place.fail("must be two numbers, [lower, upper]");
+  }
+  const double lower = json[0].get<double>(), upper = json[1].get<double>();
+  // Half the distance is what the encoder divides by.
+  const bool usable = std::isfinite(lower) && std::isfinite(upper) &&
+                      std::isfinite(upper - lower) && (upper - lower) / 2 > 0;
+  if (!usable) {
+    place.fail(fmt::format("is [{}, {}]; lower must be below upper, both and their distance finite",
+                           lower, upper));
+  }
+  return {lower, upper};
+}
+
+std::vector<std::string> read_values(const Place& place) {
+  std::vector<std::string> values = place.texts();
+  if (values.empty()) place.fail("must not be empty");
+  if (values.size() > kMaxCategories) {
+    place.fail(
+        fmt::format("has {} entries; at most {} are allowed", values.size(), kMaxCategories));
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& value : values) {
+    if (value.empty()) place.fail("holds an empty string", "an empty cell is a missing one");
+    if (!seen.insert(value).second) place.fail(fmt::format("holds '{}' twice", value));
+  }
+  return values;
+}
+
+// Which missing policies a column may have; the first is the default.
+std::vector<Missing> missing_choices(const ColumnSchema& c) {
+  if (c.type == ColumnType::categorical) {
+    if (c.role == Role::target) return {Missing::refuse, Missing::other};
+    return {Missing::other, Missing::refuse};
+  }
+  if (c.role == Role::target || c.role == Role::group) return {Missing::refuse};
+  return {Missing::refuse, Missing::midpoint};
+}
+
+void read_missing(const Place& place, ColumnSchema& c) {
+  const std::vector<Missing> choices = missing_choices(c);
+  c.missing = choices.front();
+  if (!place.has("missing")) return;
+  const Place at = place.at("missing");
+  c.missing = at.one_of({Missing::refuse, Missing::midpoint, Missing::other});
+  if (std::find(choices.begin(), choices.end(), c.missing) != choices.end()) return;
+  std::vector<std::string_view> names;
+  for (const Missing m : choices) names.push_back(name(m));
+  at.fail(fmt::format("is '{}'; a {} column with role {} allows: {}", name(c.missing), name(c.type),
+                      name(c.role), fmt::join(names, ", ")));
+}
+
+ColumnSchema read_column(const Place& place, const std::string& column_name) {
+  place.expect_table();
+  place.only_keys({"type", "role", "bounds", "values", "missing", "invalid"});
+  ColumnSchema c;
+  c.name = column_name;
+  if (!place.has("type")) {
+    place.fail("has no type",
+               "add type = \"numeric\", \"categorical\", \"boolean\", \"text\" or \"ignore\"");
+  }
+  c.type = place.at("type").one_of({ColumnType::numeric, ColumnType::categorical,
+                                    ColumnType::boolean, ColumnType::text, ColumnType::ignore});
+  const bool unused = c.type == ColumnType::text || c.type == ColumnType::ignore;
+  c.role = unused ? Role::ignore : Role::feature;
+  if (place.has("role")) {
+    c.role = place.at("role").one_of(
+        {Role::feature, Role::target, Role::group, Role::user, Role::ignore});
+  }
+  if (c.type == ColumnType::ignore && c.role != Role::ignore) {
+    place.at("role").fail(fmt::format("is '{}', but the type is 'ignore'", name(c.role)));
+  }
+  if (c.type == ColumnType::text && (c.role == Role::target || c.role == Role::group)) {
+    place.at("role").fail(fmt::format("is '{}', which a text column cannot have", name(c.role)),
+                          "declare it as categorical, with its values");
+  }
+  if (c.type == ColumnType::numeric && c.role == Role::group) {
+    place.at("role").fail("is 'group', which a numeric column cannot have",
+                          "declare it as categorical, with its values");
+  }
+
+  const bool encoded = c.role != Role::user && c.role != Role::ignore;
+  if (place.has("bounds")) {
+    if (c.type != ColumnType::numeric) place.at("bounds").fail("belongs to numeric columns only");
+    c.bounds = read_bounds(place.at("bounds"));
+  } else if (c.type == ColumnType::numeric && encoded) {
+    place.fail("is numeric and has no bounds",
+               "add bounds = [lower, upper] from public knowledge, not from the data");
+  }
+  if (place.has("values")) {
+    if (c.type != ColumnType::categorical && c.type != ColumnType::boolean) {
+      place.at("values").fail("belongs to categorical and boolean columns only");
+    }
+    c.values = read_values(place.at("values"));
+    if (c.type == ColumnType::boolean && c.values.size() != 2) {
+      place.at("values").fail(
+          "must have two entries for a boolean: the false one, then the true one");
+    }
+    if (c.type == ColumnType::categorical && c.role == Role::target && c.values.size() < 2) {
+      place.at("values").fail("must have at least two entries for a target");
+    }
+  } else if (c.type == ColumnType::categorical && encoded) {
+    place.fail("is categorical and has no values",
+               "add values = [\"a\", \"b\"] from public knowledge, not from the data");
+  }
+  const bool typed = c.type == ColumnType::numeric || c.type == ColumnType::boolean;
+  if (typed || c.type == ColumnType::categorical) {
+    read_missing(place, c);
+  } else if (place.has("missing")) {
+    place.at("missing").fail(fmt::format("does not belong to a {} column", name(c.type)));
+  }
+  if (place.has("invalid")) {
+    if (!typed) place.at("invalid").fail("belongs to numeric and boolean columns only");
+    c.invalid = place.at("invalid").one_of({Invalid::refuse, Invalid::missing});
+  }
+  return c;
+}
+
+void check_roles(const Place& document, const Schema& schema) {
+  for (const Role role : {Role::target, Role::user}) {
+    std::vector<std::string> names;
+    for (const ColumnSchema& c : schema.columns) {
+      if (c.role == role) names.push_back(c.name);
+    }
+    if (names.size() > 1) {
+      document.at("columns").fail(fmt::format("has {} columns with role {}: {}", names.size(),
+                                              name(role), fmt::join(names, ", ")),
+                                  "at most one is allowed");
+    }
+  }
+}
+
+void read_unit(const Place& document, Schema& schema) {
+  const bool has_user = schema.user() != nullptr;
+  schema.unit = has_user ? Unit::user : Unit::record;
+  if (document.has("unit")) {
+    schema.unit = document.at("unit").one_of({Unit::record, Unit::user});
+    if (schema.unit == Unit::user && !has_user) {
+      document.at("unit").fail("is 'user', but no column has role = \"user\"");
+    }
+    if (schema.unit == Unit::record && has_user) {
+      document.at("unit").fail("is 'record', but a column has role = \"user\"",
+                               "set its role to \"ignore\", or the unit to \"user\"");
+    }
+  }
+  if (document.has("max_contributions")) {
+    const Place at = document.at("max_contributions");
+    schema.max_contributions = at.count();
+    if (schema.unit != Unit::user) at.fail("needs a column with role = \"user\"");
+  } else if (schema.unit == Unit::user) {
+    document.fail("protects users but has no max_contributions",
+                  "add max_contributions = k, the number of records kept of one user");
+  }
+}
+
+}  // namespace
+
+Schema read_schema(const Json& json, const std::string& label, const void* lines, LineOf line_of) {
+  const Place document(json, "", label, lines, line_of);
+  document.expect_table();
+  document.only_keys({"relation", "rows", "unit", "max_contributions", "feature_norm", "scaling",
+                      "missing_values", "columns"});
+  Schema schema;
+  if (!document.has("relation")) {
+    document.fail("has no relation",
+                  "add relation = \"add_remove\" (the number of rows is private) or "
+                  "\"replace_one\" (it is public)");
+  }
+  schema.relation = document.at("relation")
+                        .one_of({Relation::add_remove, Relation::replace_one, Relation::zero_out});
+  if (document.has("rows")) schema.rows = document.at("rows").count();
+  if (document.has("feature_norm")) {
+    schema.feature_norm = document.at("feature_norm").number();
+    if (!(*schema.feature_norm >= 1e-9)) {
+      document.at("feature_norm").fail("must be at least 1e-9");
+    }
+  }
+  if (document.has("scaling")) {
+    schema.scaling = document.at("scaling").one_of({Scaling::symmetric, Scaling::unit});
+  }
+  if (document.has("missing_values")) schema.missing_values = document.at("missing_values").texts();
+  if (!document.has("columns")) {
+    document.fail("has no columns", "add a table [columns.NAME] for each column");
+  }
+  const Place columns = document.at("columns");
+  columns.expect_table();
+  if (columns.json().empty())
+    columns.fail("is empty", "add a table [columns.NAME] for each column");
+  for (const auto& [key, value] : columns.json().items()) {
+    schema.columns.push_back(read_column(columns.child(key, value), key));
+  }
+  check_roles(document, schema);
+  read_unit(document, schema);
+  return schema;
+}
+
+}  // namespace sotto::detail

@@ -1,0 +1,217 @@
+#include "sotto/data/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/contributions.hpp"
+#include "sotto/data/nearest_name.hpp"
+
+namespace sotto {
+
+std::span<const double> Table::dense(std::size_t row) const {
+  const std::size_t n = encoder_->dense_positions().size();
+  return std::span(dense_).subspan(row * n, n);
+}
+std::span<const std::uint32_t> Table::hot(std::size_t row) const {
+  const std::size_t n = encoder_->hot_columns();
+  return std::span(hot_).subspan(row * n, n);
+}
+void Table::row(std::size_t row, std::span<double> out) const {
+  encoder_->expand(dense(row), hot(row), factors_[row], out);
+}
+
+std::vector<double> Table::matrix() const {
+  std::vector<double> result(rows() * width());
+  for (std::size_t i = 0; i < rows(); ++i) row(i, std::span(result).subspan(i * width(), width()));
+  return result;
+}
+
+Table::Sink Table::add_row() {
+  const std::size_t d = encoder_->dense_positions().size(), h = encoder_->hot_columns();
+  dense_.resize(dense_.size() + d);
+  hot_.resize(hot_.size() + h);
+  factors_.push_back(1);
+  return {std::span(dense_).last(d), std::span(hot_).last(h), factors_.back()};
+}
+
+void Table::add_group(std::size_t g, std::uint32_t index) {
+  if (g >= groups_.size()) groups_.resize(g + 1);
+  groups_[g].push_back(index);
+}
+
+void Table::append(const Table& other, std::size_t first, std::size_t count) {
+  const auto join = [&](auto& to, const auto& from, std::size_t per_row) {
+    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first * per_row);
+    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count * per_row));
+  };
+  join(dense_, other.dense_, encoder_->dense_positions().size());
+  join(hot_, other.hot_, encoder_->hot_columns());
+  join(factors_, other.factors_, 1);
+  if (!other.targets_.empty()) join(targets_, other.targets_, 1);
+  if (groups_.size() < other.groups_.size()) groups_.resize(other.groups_.size());
+  for (std::size_t g = 0; g < other.groups_.size(); ++g) join(groups_[g], other.groups_[g], 1);
+}
+
+namespace {
+
+// Which field of a record feeds which part of the encoder.
+class RecordEncoder {
+ public:
+  RecordEncoder(const CsvReader& reader, const Encoder& encoder, const TableOptions& options)
+      : encoder_(&encoder), groups_(encoder.groups()) {
+    for (const ColumnEncoder& f : encoder.features()) add(reader, f.column().name, features_);
+    if (options.targets && encoder.has_target()) {
+      add(reader, encoder.target().column().name, target_);
+    }
+    for (const std::string& name : options.extra_groups) groups_.push_back(encoder.group(name));
+    for (const ColumnEncoder& g : groups_) add(reader, g.column().name, group_fields_);
+    const Schema& schema = encoder.schema();
+    if (schema.unit == Unit::user) add(reader, schema.user()->name, user_);
+  }
+
+  bool has_user() const { return !user_.empty(); }
+
+  // Encodes the records of a block; `users`, when given, gets each record's user.
+  Table operator()(CsvRecords& records, std::vector<std::string>* users) const {
+    Table table(*encoder_);
+    std::vector<CsvField> fields;
+    std::vector<std::string_view> cells(features_.size());
+    std::vector<std::string> scratch(features_.size() + 1);
+    while (records.next(fields)) {
+      std::size_t at = 0;  // the file's column at work, for errors
+      try {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          cells[i] = fields[features_[i]].text(scratch[i]);
+        }
+        std::size_t column = 0;
+        const Table::Sink sink = table.add_row();
+        try {
+          sink.factor = encoder_->encode(cells, sink.dense, sink.hot, column);
+        } catch (const CellRefused&) {
+          at = features_[column];
+          throw;
+        }
+        for (const std::size_t target : target_) {
+          at = target;
+          table.add_target(encoder_->encode_target(fields[target].text(scratch.back())));
+        }
+        for (std::size_t g = 0; g < group_fields_.size(); ++g) {
+          at = group_fields_[g];
+          table.add_group(g, groups_[g].index(fields[at].text(scratch.back())));
+        }
+        for (const std::size_t user : user_) {
+          at = user;
+          const std::string_view id = fields[user].text(scratch.back());
+          if (id.empty()) throw CellRefused{"the cell is empty", "every record needs its user"};
+          if (users) users->emplace_back(id);
+        }
+      } catch (const CellRefused& refused) {
+        records.refuse(at, refused.what, refused.hint);
+      }
+    }
+    return table;
+  }
+
+ private:
+  static void add(const CsvReader& reader, const std::string& name, std::vector<std::size_t>& to) {
+    to.push_back(reader.column(name));
+  }
+  const Encoder* encoder_;
+  std::vector<ColumnEncoder> groups_;
+  std::vector<std::size_t> features_, target_, group_fields_, user_;  // target_, user_: none or one
+};
+
+std::uint64_t hash_of(const Table& table, std::size_t row) {
+  std::vector<std::uint64_t> words;
+  for (const double v : table.dense(row)) words.push_back(std::bit_cast<std::uint64_t>(v));
+  for (const std::uint32_t v : table.hot(row)) words.push_back(v);
+  if (!table.targets().empty()) words.push_back(std::bit_cast<std::uint64_t>(table.targets()[row]));
+  for (std::size_t g = 0; g < table.group_columns(); ++g) words.push_back(table.groups(g)[row]);
+  return content_hash(words);
+}
+
+CsvReader open_table(const std::string& path, const Encoder& encoder, const TableOptions& options) {
+  CsvOptions csv = options.csv;
+  if (!csv.header && csv.names.empty()) csv.names = encoder.schema().names();
+  return CsvReader(path, csv);
+}
+
+std::vector<bool> bounded_rows(CsvReader& reader, const RecordEncoder& encode,
+                               std::uint64_t limit) {
+  struct Part {
+    std::vector<std::string> users;
+    std::vector<std::uint64_t> hashes;
+  };
+  ContributionBound bound(limit);
+  reader.map_blocks<Part>(
+      [&](CsvRecords& records) {
+        Part part;
+        const Table table = encode(records, &part.users);
+        for (std::size_t i = 0; i < table.rows(); ++i) part.hashes.push_back(hash_of(table, i));
+        return part;
+      },
+      [&](Part&& part, std::uint64_t) {
+        for (std::size_t i = 0; i < part.users.size(); ++i)
+          bound.add(part.users[i], part.hashes[i]);
+      });
+  return bound.kept();
+}
+
+// Calls visit with the encoded rows of each block of the file, bounded by user where the schema says so.
+void for_each_part(const std::string& path, const Encoder& encoder, const TableOptions& options,
+                   const std::function<void(Table&&)>& visit) {
+  CsvReader reader = open_table(path, encoder, options);
+  const RecordEncoder encode(reader, encoder, options);
+  const Schema& schema = encoder.schema();
+  std::vector<bool> kept;
+  if (encode.has_user()) kept = bounded_rows(reader, encode, schema.max_contributions);
+  std::uint64_t rows = 0;
+  reader.map_blocks<Table>([&](CsvRecords& records) { return encode(records, nullptr); },
+                           [&](Table&& part, std::uint64_t first_row) {
+                             rows += part.rows();
+                             if (!encode.has_user()) return visit(std::move(part));
+                             Table bounded(encoder);
+                             for (std::size_t i = 0; i < part.rows(); ++i) {
+                               // A file that grew between the passes: what was not seen is not kept.
+                               const std::uint64_t row = first_row - 1 + i;
+                               if (row < kept.size() && kept[row]) bounded.append(part, i, 1);
+                             }
+                             visit(std::move(bounded));
+                           });
+  const bool exact = count_is_public(schema.relation) && schema.unit == Unit::record;
+  if (exact && schema.rows && options.targets && rows != *schema.rows) {
+    throw DataError(
+        fmt::format("{} has {} rows; the schema declares {}", reader.label(), rows, *schema.rows),
+        "under this relation the number of rows is public and must be right");
+  }
+}
+
+}  // namespace
+
+Table load_table(const std::string& path, const Encoder& encoder, const TableOptions& options) {
+  Table table(encoder);
+  for_each_part(path, encoder, options, [&](Table&& part) { table.append(part); });
+  return table;
+}
+
+void for_each_block(const std::string& path, const Encoder& encoder, std::size_t block_rows,
+                    const std::function<void(const Table&)>& visit, const TableOptions& options) {
+  if (block_rows == 0) throw InvalidArgument("block_rows is 0; it must be at least 1");
+  Table block(encoder);
+  for_each_part(path, encoder, options, [&](Table&& part) {
+    for (std::size_t done = 0; done < part.rows();) {
+      const std::size_t count = std::min(part.rows() - done, block_rows - block.rows());
+      block.append(part, done, count);
+      done += count;
+      if (block.rows() < block_rows) continue;
+      visit(block);
+      block = Table(encoder);
+    }
+  });
+  if (block.rows() > 0) visit(block);
+}
+
+}  // namespace sotto

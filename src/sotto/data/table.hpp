@@ -1,0 +1,79 @@
+// An encoded table, and how a file becomes one: whole, or as a stream of blocks for data larger than memory.
+//
+// Rows are kept compactly: the dense values, the positions of the ones of the one-hot parts, and the clipping factor of the row
+// (encoder.hpp). row() and matrix() write them out in full.
+//
+// User level: when the schema's unit is the user, at most max_contributions records of each user are kept, chosen before anything is
+// computed: those whose encoded content has the smallest hash under a fixed public key (ties are equal records). The choice for a user
+// is a function of the multiset of that user's own records: another user's records, the order of the file and threads play no part, so
+// adding or removing a user changes the kept records by that user's at most max_contributions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/data/csv.hpp"
+#include "sotto/data/encoder.hpp"
+
+namespace sotto {
+
+class Table {
+ public:
+  explicit Table(const Encoder& encoder)
+      : encoder_(&encoder) {}  // the encoder must outlive the table
+
+  const Encoder& encoder() const { return *encoder_; }
+  std::size_t rows() const { return factors_.size(); }
+  std::size_t width() const { return encoder_->width(); }
+
+  std::span<const double> dense(std::size_t row) const;
+  std::span<const std::uint32_t> hot(std::size_t row) const;
+  double factor(std::size_t row) const { return factors_[row]; }
+  void row(std::size_t row, std::span<double> out) const;
+
+  std::span<const double> targets() const { return targets_; }  // empty when they were not read
+  // groups(g)[row]: the row's index in the g-th group column.
+  std::size_t group_columns() const { return groups_.size(); }
+  std::span<const std::uint32_t> groups(std::size_t g) const { return groups_[g]; }
+
+  // All rows in full, rows × width, row by row.
+  std::vector<double> matrix() const;
+
+  void append(const Table& other) { append(other, 0, other.rows()); }
+  void append(const Table& other, std::size_t first, std::size_t count);
+  // What a reader fills in.
+  struct Sink {
+    std::span<double> dense;
+    std::span<std::uint32_t> hot;
+    double& factor;
+  };
+  Sink add_row();
+  void add_target(double target) { targets_.push_back(target); }
+  void add_group(std::size_t g, std::uint32_t index);
+
+ private:
+  const Encoder* encoder_;
+  std::vector<double> dense_, factors_, targets_;
+  std::vector<std::uint32_t> hot_;
+  std::vector<std::vector<std::uint32_t>> groups_;
+};
+
+struct TableOptions {
+  CsvOptions csv = {};
+  bool targets = true;                         // false: prediction on files without the target
+  std::vector<std::string> extra_groups = {};  // group columns besides those of the schema
+};
+
+// Throws DataError. Where the relation makes the number of rows public and the schema declares it, the file must have that many.
+Table load_table(const std::string& path, const Encoder& encoder, const TableOptions& options = {});
+
+// At most block_rows rows at a time, in file order. Memory does not depend on the number of rows, except that the user-level unit reads
+// the file twice and remembers max_contributions hashes for each user.
+void for_each_block(const std::string& path, const Encoder& encoder, std::size_t block_rows,
+                    const std::function<void(const Table&)>& visit,
+                    const TableOptions& options = {});
+
+}  // namespace sotto

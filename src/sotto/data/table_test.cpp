@@ -1,0 +1,216 @@
+#include "sotto/data/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "sotto/core/error.hpp"
+#include "temporary_file_test.hpp"
+
+namespace sotto {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kSchema = R"(relation = "add_remove"
+rows = 3
+[columns.x]
+type = "numeric"
+bounds = [0, 10]
+[columns.c]
+type = "categorical"
+values = ["a", "b"]
+[columns.g]
+type = "boolean"
+role = "group"
+[columns.y]
+type = "categorical"
+role = "target"
+values = ["no", "yes"]
+)";
+constexpr const char* kRows = "0,a,1,yes\n10,z,0,no\n5,b,1,yes\n";
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "no error";
+}
+
+TEST(Table, LoadsAFile) {
+  const Encoder encoder(Schema::from_toml(kSchema));
+  const TemporaryFile file(std::string("y,x,unused,c,g\nyes,0,?,a,1\nno,10,?,z,0\nyes,5,?,b,1\n"));
+  const Table table =
+      load_table(file.path(), encoder, {.csv = {}, .targets = true, .extra_groups = {"c"}});
+  ASSERT_EQ(table.rows(), 3U);
+  ASSERT_EQ(table.width(), 4U);
+  EXPECT_THAT(table.matrix(), ElementsAre(-1, 1, 0, 0, /**/ 1, 0, 0, 1, /**/ 0, 0, 1, 0));
+  EXPECT_THAT(table.targets(), ElementsAre(1, 0, 1));
+  ASSERT_EQ(table.group_columns(), 2U);
+  EXPECT_THAT(table.groups(0), ElementsAre(1, 0, 1));
+  EXPECT_THAT(table.groups(1), ElementsAre(0, 2, 1));
+}
+
+TEST(Table, WithoutAHeaderColumnsComeInSchemaOrder) {
+  const Encoder encoder(Schema::from_toml(kSchema));
+  const TemporaryFile file(kRows);
+  const Table table = load_table(file.path(), encoder, {.csv = {.header = false}});
+  EXPECT_THAT(table.matrix(), ElementsAre(-1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0));
+  const TemporaryFile narrow("1,a\n");
+  EXPECT_THAT(error_of([&] { load_table(narrow.path(), encoder, {.csv = {.header = false}}); }),
+              HasSubstr("has 2 columns; 4 names are declared"));
+}
+
+TEST(Table, PredictionNeedsNoTarget) {
+  const Encoder encoder(Schema::from_toml(kSchema));
+  const TemporaryFile file("x,c,g\n1,a,0\n");
+  EXPECT_EQ(load_table(file.path(), encoder, {.csv = {}, .targets = false}).rows(), 1U);
+  EXPECT_THAT(error_of([&] { load_table(file.path(), encoder); }), HasSubstr("no column 'y'"));
+}
+
+TEST(Table, RefusesACellByColumnAndRow) {
+  const Encoder encoder(Schema::from_toml(kSchema));
+  const auto error = [&](const std::string& rows) {
+    const TemporaryFile file("x,c,g,y\n1,a,0,no\n" + rows);
+    return error_of([&] { load_table(file.path(), encoder); });
+  };
+  EXPECT_THAT(error("secret,a,0,no\n"),
+              HasSubstr("row 2 (line 3), column 'x': the cell is not a number"));
+  EXPECT_THAT(error("1,a,secret,no\n"),
+              HasSubstr("row 2 (line 3), column 'g': the cell is neither"));
+  EXPECT_THAT(error("1,a,0,secret\n"),
+              HasSubstr("row 2 (line 3), column 'y': the cell is not one of the declared"));
+  EXPECT_EQ(error("1,a,0,secret\n").find("secret"), std::string::npos);
+  EXPECT_THAT(error("1,a,0\n"), HasSubstr("row 2 (line 3): the record has 3 fields"));
+}
+
+TEST(Table, APublicNumberOfRowsMustBeRight) {
+  std::string replaced = kSchema;
+  replaced.replace(replaced.find("add_remove"), 10, "replace_one");
+  const TemporaryFile three(std::string("x,c,g,y\n") + kRows),
+      four(std::string("x,c,g,y\n") + kRows + "1,a,0,no\n");
+  const Encoder public_count(Schema::from_toml(replaced)),
+      private_count(Schema::from_toml(kSchema));
+  EXPECT_EQ(load_table(three.path(), public_count).rows(), 3U);
+  EXPECT_THAT(error_of([&] { load_table(four.path(), public_count); }),
+              HasSubstr("has 4 rows; the schema declares 3"));
+  EXPECT_EQ(load_table(four.path(), private_count).rows(),
+            4U);  // n is private: no check, no message
+}
+
+TEST(Table, HeaderOnlyGivesAnEmptyTable) {
+  const Encoder encoder(Schema::from_toml(kSchema));
+  const TemporaryFile file("x,c,g,y\n");
+  EXPECT_EQ(load_table(file.path(), encoder).rows(), 0U);
+}
+
+std::string many_rows(std::size_t rows, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string text = "x,c,g,y\n";
+  for (std::size_t i = 0; i < rows; ++i) {
+    text += std::to_string(static_cast<double>(random() % 1000) / 77) + ",\"" +
+            "abz"[random() % 3] + "\"," + (random() % 2 ? "1," : "0,") +
+            (random() % 2 ? "yes\n" : "no\n");
+  }
+  return text;
+}
+
+TEST(Table, ThreadsAndBlocksDoNotChangeTheResult) {
+  const Encoder encoder(Schema::from_toml(kSchema));
+  const TemporaryFile file(many_rows(20'000, 1));
+  const Table expected = load_table(file.path(), encoder, {.csv = {.threads = 1}});
+  ASSERT_EQ(expected.rows(), 20'000U);
+  const Table threaded =
+      load_table(file.path(), encoder, {.csv = {.threads = 4, .block_bytes = 1000}});
+  EXPECT_EQ(threaded.matrix(), expected.matrix());
+  EXPECT_TRUE(std::ranges::equal(threaded.targets(), expected.targets()));
+  for (const std::size_t block_rows : {1U, 7U, 1000U, 20'000U, 100'000U}) {
+    Table joined(encoder);
+    for_each_block(file.path(), encoder, block_rows, [&](const Table& block) {
+      EXPECT_LE(block.rows(), block_rows);
+      EXPECT_GT(block.rows(), 0U);
+      joined.append(block);
+    });
+    ASSERT_EQ(joined.matrix(), expected.matrix());
+    ASSERT_TRUE(std::ranges::equal(joined.groups(0), expected.groups(0)));
+  }
+}
+
+// --- user level ---
+
+constexpr const char* kUserSchema = R"(relation = "add_remove"
+max_contributions = 3
+[columns.user]
+type = "text"
+role = "user"
+[columns.x]
+type = "numeric"
+bounds = [0, 1000]
+)";
+
+// The kept records, as a multiset of (scaled) values.
+std::multiset<double> kept(const std::vector<std::pair<std::string, int>>& records) {
+  std::string text = "user,x\n";
+  for (const auto& [user, x] : records) text += user + "," + std::to_string(x) + "\n";
+  const TemporaryFile file(text);
+  const Encoder encoder(Schema::from_toml(kUserSchema));
+  const Table table = load_table(file.path(), encoder, {.csv = {.threads = 2, .block_bytes = 64}});
+  const std::vector<double> values = table.matrix();
+  return {values.begin(), values.end()};
+}
+
+TEST(Table, KeepsAtMostMaxContributionsOfAUser) {
+  std::vector<std::pair<std::string, int>> records;
+  for (int i = 0; i < 100; ++i) records.emplace_back("u" + std::to_string(i % 7), i);
+  EXPECT_EQ(kept(records).size(), 21U);
+  EXPECT_EQ(kept({{"a", 1}, {"b", 2}, {"a", 1}}).size(), 3U);
+}
+
+TEST(Table, KeptRecordsAreAFunctionOfTheUsersRecordsAsASet) {
+  std::mt19937_64 random(9);
+  std::vector<std::pair<std::string, int>> records;
+  for (int i = 0; i < 200; ++i)
+    records.emplace_back("u" + std::to_string(i % 9), static_cast<int>(random() % 40));
+  const auto expected = kept(records);
+  for (int trial = 0; trial < 10; ++trial) {
+    std::shuffle(records.begin(), records.end(), random);
+    EXPECT_EQ(kept(records), expected);
+  }
+}
+
+TEST(Table, RemovingAUserRemovesOnlyThatUsersKeptRecords) {
+  std::vector<std::pair<std::string, int>> records, others, own;
+  for (int i = 0; i < 200; ++i) records.emplace_back("u" + std::to_string(i % 9), i);
+  for (const auto& r : records) (r.first == "u4" ? own : others).push_back(r);
+  auto joined = kept(others);
+  joined.merge(kept(own));
+  EXPECT_EQ(kept(records), joined);
+  EXPECT_EQ(kept(own).size(), 3U);
+}
+
+TEST(Table, UserLevelStreamsLikeItLoads) {
+  std::string text = "user,x\n";
+  for (int i = 0; i < 500; ++i)
+    text += "u" + std::to_string(i * i % 31) + "," + std::to_string(i) + "\n";
+  const TemporaryFile file(text);
+  const Encoder encoder(Schema::from_toml(kUserSchema));
+  Table joined(encoder);
+  for_each_block(file.path(), encoder, 10, [&](const Table& block) { joined.append(block); });
+  EXPECT_EQ(joined.matrix(), load_table(file.path(), encoder).matrix());
+}
+
+TEST(Table, EveryRecordNeedsItsUser) {
+  const TemporaryFile file("user,x\na,1\n,2\n");
+  const Encoder encoder(Schema::from_toml(kUserSchema));
+  EXPECT_THAT(error_of([&] { load_table(file.path(), encoder); }),
+              HasSubstr("row 2 (line 3), column 'user': the cell is empty"));
+}
+
+}  // namespace
+}  // namespace sotto
