@@ -6,7 +6,7 @@
 // Method     The heights c_i ≥ C·f(start of block i) fill 4096 equally likely cells, the last of which is the tail: blocks of
 //            halving height for ever. A draw takes 12 bits for the cell, k for the place in the block, one for the sign, and 51 for
 //            a coin of bias C·f(z)/c_i. Nearly always the coin is below the smallest bias in its block and z is taken; else
-//            bounds of 64 bits decide; else (about once in 2^30 draws) exact arithmetic on as many more bits as needed.
+//            bounds of 64 bits decide; else (about once in 2^31 Gaussian, 2^18 Laplace draws) exact arithmetic on as many more bits as needed.
 // Numerics   Tables are bounds in fixed point with directed rounding; docs/math/exact-noise.md proves them and the absence of overflow.
 // Reference  [CKS20] for the laws, [MT00] for the idea of quick acceptance in blocks; docs/math/exact-noise.md.
 // Not        constant-time: the number of words used depends on the noise, not on data.
