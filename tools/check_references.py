@@ -5,7 +5,10 @@
 2. Every entry there has author, title and year, and no key stands twice.
 3. Every public header of the modules below opens with What (or a first line that says it), Guarantee, Method, Numerics, Reference.
    Exempt: headers of tests, in a detail/ folder, whose first line starts with "// Detail:", and those listed here.
+4. Every document named as docs/….md in a source or linked from a document exists.
 """
+import pathlib
+import posixpath
 import re
 import sys
 
@@ -17,12 +20,15 @@ EXEMPT = {  # data types and helpers that claim nothing by themselves
     "accounting/bound.hpp", "accounting/log_math.hpp", "accounting/loss_grid.hpp", "accounting/mills.hpp", "accounting/outward.hpp",
     "accounting/quadrature.hpp", "accounting/refusal.hpp", "accounting/run_length.hpp", "accounting/search.hpp",
     "accounting/simple_mechanism.hpp", "accounting/pld/fft.hpp", "accounting/pld/moments.hpp", "accounting/pld/piece.hpp",
-    "accounting/pld/quadrature.hpp", "mechanisms/noise_info.hpp", "mechanisms/rounding.hpp", "models/linear/linear_model.hpp",
+    "accounting/pld/quadrature.hpp", "mechanisms/noise_info.hpp", "mechanisms/rounding.hpp", "models/artifact.hpp", "models/evaluation.hpp",
+    "models/linear/linear_model.hpp", "models/linear/non_private_fit.hpp",
     "noise/bulk_gaussian_kernel.hpp", "noise/dyadic.hpp", "noise/fixed_interval.hpp",
 }
 
 KEY = re.compile(r"[A-Z][A-Za-z]*\d{2,}(?:-\w+)?[a-z]?")
 BRACKET = re.compile(r"\[([^\[\]\n]+)\]")
+DOCUMENT = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.md")
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 ENTRY = re.compile(r"^@(\w+)\s*\{\s*([^,\s]+)\s*,(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -38,6 +44,14 @@ def keys_in(text):
 def comments_only(text):
     """The text with everything but // comments blanked, so that line numbers stay."""
     return "\n".join(line[line.find("//"):] if "//" in line else "" for line in text.split("\n"))
+
+
+def dead_documents(root, path, text):
+    """Documents that the text names or links but that are not there."""
+    named = set(DOCUMENT.findall(text))
+    if path.suffix == ".md":
+        named |= {posixpath.normpath(posixpath.join(path.parent.as_posix(), link)) for link in LINK.findall(text)}
+    return sorted(name for name in named if not (pathlib.Path(root) / name).exists())
 
 
 def missing_parts(text):
@@ -78,6 +92,8 @@ def check(root):
         for line, key in keys_in(cited):
             if key not in keys:
                 problems.append(f"{path}:{line}: [{key}] is not in docs/references.bib")
+        for name in dead_documents(root, path, cited):
+            problems.append(f"{path}: {name} does not exist")
         parts = path.parts
         public = parts[:2] == ("src", "sotto") and parts[2] in MODULES and path.suffix == ".hpp" and "detail" not in parts
         if public and "/".join(parts[2:]) not in EXEMPT and not path.name.endswith("_test.hpp"):

@@ -6,10 +6,10 @@ build=$1 seconds=${2:-30}
 root=$(cd "$(dirname "$0")/.." && pwd)
 shopt -s nullglob
 found=0
-for program in "$build"/bin/fuzz_*; do
+for program in "$build"/bin/*_fuzz; do
   found=1
   name=$(basename "$program")
-  name=${name#fuzz_}
+  name=${name%_fuzz}
   corpus=$build/corpus/$name
   mkdir -p "$corpus" "$build/crashes"
   seeds=(); [ -d "$root/fuzz/corpus/$name" ] && seeds=("$root/fuzz/corpus/$name")

@@ -47,6 +47,13 @@ class References(CheckerCase):
         self.write("src/sotto/noise/b.hpp", "// Detail: tables of a.hpp.\n#pragma once\n")
         self.assertEqual(check_references.check(self.root), [])
 
+    def test_a_document_that_is_named_or_linked_must_exist(self):
+        self.write("docs/math/a.md", "[there](../b.md), [gone](c.md), [web](https://example.org/x.md), [here](#top)\n")
+        self.write("docs/b.md", "see docs/math/a.md\n")
+        self.write("src/sotto/core/a.hpp", "// Proof: docs/math/d.md.\n")
+        self.assertEqual(check_references.check(self.root), [
+            "docs/math/a.md: docs/math/c.md does not exist", "src/sotto/core/a.hpp: docs/math/d.md does not exist"])
+
     def test_bibliography_itself_is_checked(self):
         self.write("docs/references.bib", ENTRY + ENTRY + "@misc{Z01,\n  title = {C}\n}\n")
         self.assertEqual(check_references.check(self.root), [
