@@ -27,6 +27,7 @@ std::int64_t bound_on_grid(double bound, double granularity) {
 GridColumn::GridColumn(const Bounds& bounds, double granularity, NonFinite policy)
     : bounds_(bounds),
       granularity_(granularity),
+      steps_per_unit_(1 / granularity),
       policy_(policy),
       lower_(bound_on_grid(bounds.lower(), granularity)),
       upper_(bound_on_grid(bounds.upper(), granularity)),
@@ -48,8 +49,11 @@ std::int64_t GridColumn::steps(double x, std::uint64_t record) const {
     }
     return middle_;
   }
-  return static_cast<std::int64_t>(
-      to_grid(std::clamp(x, bounds_.lower(), bounds_.upper()), granularity_));
+  // The same as to_grid, without its checks. Scaling by a power of two is exact, or underflows to something that rounds to 0 as well;
+  // y − ⌊y⌋ is exact, or rounds to something above ½ as the exact value is.
+  const double y = std::clamp(x, bounds_.lower(), bounds_.upper()) * steps_per_unit_;
+  const double whole = std::floor(y);
+  return static_cast<std::int64_t>(whole) + (y - whole >= 0.5 ? 1 : 0);
 }
 
 }  // namespace sotto

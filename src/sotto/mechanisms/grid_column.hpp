@@ -38,7 +38,7 @@ class GridColumn {
 
  private:
   Bounds bounds_;
-  double granularity_;
+  double granularity_, steps_per_unit_;
   NonFinite policy_;
   std::int64_t lower_, upper_, middle_;
 };

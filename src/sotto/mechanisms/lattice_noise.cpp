@@ -6,8 +6,6 @@
 
 #include "sotto/mechanisms/gaussian_calibration.hpp"
 #include "sotto/mechanisms/rounding.hpp"
-#include "sotto/noise/discrete_gaussian.hpp"
-#include "sotto/noise/discrete_laplace.hpp"
 #include "sotto/noise/grid.hpp"
 #include "sotto/noise/reference_samplers.hpp"
 
@@ -39,35 +37,40 @@ double zcdp_sigma(double sensitivity, double rho) {
   return sigma;
 }
 
-// How much ε the lattice costs over the continuous Gaussian, for σ ≥ 2^20 steps (docs/math/additive-mechanisms.md, "From the
-// continuous to the discrete Gaussian"): d/(24σ²) for the numerator, (k + m)²/(24σ²) for the denominator, where all but
-// δ·2^-41 of the mass lies within kσ and m = Δ/σ.
-double lattice_epsilon(double sigma, double ratio, double delta, double dimension) {
+// What the lattice costs over the continuous Gaussian (docs/math/additive-mechanisms.md, "From the continuous to the discrete
+// Gaussian"), for σ ≥ 2^20 steps: ε falls by d/(24σ²) for the numerator and (k + m)²/(24σ²) for the denominator, where all but
+// δ·2^-41 of the mass lies within kσ and m = Δ/σ; δ by that mass and by the factor e^{d/(24σ²)}.
+struct LatticeCost {
+  double epsilon = 0, delta_share = 0;
+};
+
+LatticeCost lattice_cost(double sigma, double ratio, double delta, double dimension) {
   const double t = std::log(2 / delta) + 41 * std::log(2.0);
   const double k = std::sqrt(dimension + 2 * std::sqrt(dimension * t) + 2 * t) + 1;
-  return (dimension + (k + ratio) * (k + ratio)) / (24 * sigma * sigma) * 1.001;
+  const double unit = 1.001 / (24 * sigma * sigma);
+  return {(dimension + (k + ratio) * (k + ratio)) * unit, 0x1p-40 + 2 * dimension * unit};
 }
 
-double approximate_ratio(const ApproximateBudget& budget, double slack) {
-  const double epsilon = budget.epsilon.value() - slack;
-  if (!(epsilon > 0)) {
+// σ/Δ of the continuous Gaussian for the budget less the cost.
+double approximate_ratio(const ApproximateBudget& budget, const LatticeCost& cost) {
+  const double epsilon = down(budget.epsilon.value() - cost.epsilon);
+  const double delta = budget.delta.value() * (1 - cost.delta_share);
+  if (!(epsilon > 0 && delta > 0)) {
     throw InvalidArgument(fmt::format("epsilon is {}; it is too small for a vector of this length",
                                       budget.epsilon.value()),
                           "raise epsilon or release fewer numbers at once");
   }
-  if (budget.calibration == Calibration::classic)
-    return classic_gaussian_sigma(Epsilon(down(epsilon)), budget.delta);
-  return analytic_gaussian_sigma(Epsilon(down(epsilon)),
-                                 Delta(budget.delta.value() * (1 - 0x1p-40)));
+  const auto sigma =
+      budget.calibration == Calibration::classic ? classic_gaussian_sigma : analytic_gaussian_sigma;
+  return sigma(Epsilon(epsilon), Delta(delta));
 }
 
 // σ in steps for a query at distance `sensitivity` steps.
 double approximate_sigma(const ApproximateBudget& budget, double sensitivity,
                          std::size_t dimension) {
   const double delta = budget.delta.value();
-  const auto d = static_cast<double>(dimension);
-  // A first σ gives the slack; a larger σ only needs less.
-  const double first_ratio = approximate_ratio(budget, 0);
+  // A first σ gives the cost; the larger one that follows only needs less.
+  const double first_ratio = approximate_ratio(budget, {});
   const double first = first_ratio * sensitivity;
   if (first < kMinContinuousSigma) {
     throw InvalidArgument(fmt::format("the Gaussian for epsilon {} and delta {} has sigma of {} "
@@ -75,11 +78,18 @@ double approximate_sigma(const ApproximateBudget& budget, double sensitivity,
                                       budget.epsilon.value(), delta, first),
                           "use a finer granularity");
   }
-  const double slack = lattice_epsilon(first, 1 / first_ratio, delta, d);
-  return multiply_up(approximate_ratio(budget, slack), sensitivity);
+  const LatticeCost cost =
+      lattice_cost(first, 1 / first_ratio, delta, static_cast<double>(dimension));
+  return multiply_up(approximate_ratio(budget, cost), sensitivity);
 }
 
-void check_steps(double steps) {
+void check_lattice(double granularity, double steps, std::size_t dimension) {
+  if (dimension == 0) throw InvalidArgument("the query has no coordinates; it needs at least one");
+  int exponent = 0;
+  if (!(granularity > 0 && std::isfinite(granularity)) ||
+      std::frexp(granularity, &exponent) != 0.5) {
+    throw InvalidArgument(fmt::format("granularity is {}; it must be a power of two", granularity));
+  }
   if (!(steps > 0 && steps <= kMaxSteps)) {
     throw InvalidArgument(
         fmt::format("the sensitivity is {} lattice steps; it must be above 0 and at most 2^62",
@@ -88,13 +98,30 @@ void check_steps(double steps) {
   }
 }
 
+double calibrated_scale(const Budget& budget, double granularity, double sensitivity,
+                        std::size_t dimension) {
+  check_lattice(granularity, sensitivity, dimension);
+  return std::visit(
+      overloaded{
+          [&](const PureBudget& b) { return laplace_scale(sensitivity, b.epsilon.value()); },
+          [&](const ZcdpBudget& b) { return zcdp_sigma(sensitivity, b.rho.value()); },
+          [&](const ApproximateBudget& b) { return approximate_sigma(b, sensitivity, dimension); }},
+      budget.kind());
+}
+
+std::variant<DiscreteLaplace, DiscreteGaussian> make_sampler(bool gaussian, double scale) {
+  check_noise_scale(gaussian ? "sigma (in lattice steps)" : "scale (in lattice steps)", scale);
+  if (gaussian) return DiscreteGaussian(scale);
+  return DiscreteLaplace(scale);
+}
+
 }  // namespace
 
 double LatticeNoise::granularity_for_budget(const Budget& budget, Distance natural, std::size_t) {
   const double scale = std::visit(
       overloaded{[&](const PureBudget& b) { return natural.l1 / b.epsilon.value(); },
                  [&](const ZcdpBudget& b) { return natural.l2 / std::sqrt(2 * b.rho.value()); },
-                 [&](const ApproximateBudget& b) { return natural.l2 * approximate_ratio(b, 0); }},
+                 [&](const ApproximateBudget& b) { return natural.l2 * approximate_ratio(b, {}); }},
       budget.kind());
   return granularity_for(scale);
 }
@@ -106,24 +133,9 @@ LatticeNoise::LatticeNoise(Relation relation, const Budget& budget, double granu
       granularity_(granularity),
       gaussian_(!budget.is_pure()),
       sensitivity_(gaussian_ ? steps.l2 : steps.l1),
-      dimension_(dimension) {
-  if (dimension == 0) throw InvalidArgument("the query has no coordinates; it needs at least one");
-  int exponent = 0;
-  if (!(granularity > 0 && std::isfinite(granularity)) ||
-      std::frexp(granularity, &exponent) != 0.5) {
-    throw InvalidArgument(fmt::format("granularity is {}; it must be a power of two", granularity));
-  }
-  check_steps(sensitivity_);
-  scale_ = std::visit(
-      overloaded{
-          [&](const PureBudget& b) { return laplace_scale(sensitivity_, b.epsilon.value()); },
-          [&](const ZcdpBudget& b) { return zcdp_sigma(sensitivity_, b.rho.value()); },
-          [&](const ApproximateBudget& b) {
-            return approximate_sigma(b, sensitivity_, dimension);
-          }},
-      budget.kind());
-  check_noise_scale(gaussian_ ? "sigma (in lattice steps)" : "scale (in lattice steps)", scale_);
-}
+      dimension_(dimension),
+      scale_(calibrated_scale(budget, granularity, sensitivity_, dimension)),
+      sampler_(make_sampler(gaussian_, scale_)) {}
 
 Event LatticeNoise::event() const {
   // Powers of two: these products are exact.
@@ -169,11 +181,7 @@ std::vector<int128> LatticeNoise::add(std::span<const int128> query, Rng& rng) c
                           .norm = gaussian_ ? Norm::l2 : Norm::l1,
                           .scale = scale_});
   std::vector<std::int64_t> noise(dimension_);
-  if (gaussian_) {
-    DiscreteGaussian(scale_).fill(rng, noise);
-  } else {
-    DiscreteLaplace(scale_).fill(rng, noise);
-  }
+  std::visit([&](const auto& sampler) { sampler.fill(rng, noise); }, sampler_);
   std::vector<int128> result(query.begin(), query.end());
   for (std::size_t i = 0; i < dimension_; ++i) result[i] += noise[i];
   scope.publish(std::span<int128>(result));

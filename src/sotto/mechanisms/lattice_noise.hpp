@@ -5,8 +5,8 @@
 // Guarantee  For neighbours under `relation` with ‖q − q'‖₁ ≤ Δ₁ and ‖q − q'‖₂ ≤ Δ₂ the release costs at most the budget; event() is what was
 //            sampled. The set of possible outputs is the lattice whatever q is. Trusts the caller for Δ₁, Δ₂: every plan of this
 //            module computes them from integers.
-// Method     Laplace: scale = Δ₁/ε. ρ: σ = Δ₂/√(2ρ) [CKS20, Thm 14]. (ε, δ): analytic σ for (ε − η, δ(1 − 2⁻⁴⁰)), where η ≈ d/σ²
-//            (σ in steps) covers the difference between the discrete and the continuous Gaussian; needs σ ≥ 2²⁰ steps.
+// Method     Laplace: scale = Δ₁/ε. ρ: σ = Δ₂/√(2ρ) [CKS20, Thm 14]. (ε, δ): analytic σ for slightly smaller ε and δ (by about d/σ²,
+//            σ in steps), which covers the difference between the discrete and the continuous Gaussian; needs σ ≥ 2²⁰ steps.
 // Numerics   Scales round up until the cost evaluated upwards is within the budget. Integers up to 2¹²⁶; nothing is rounded after the noise.
 //            The samplers' truncation (64σ, e^−512) is theirs to state: docs/math/exact-noise.md.
 // Reference  [CKS20], [BW18]; docs/math/additive-mechanisms.md.
@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sotto/core/event.hpp"
@@ -22,6 +23,8 @@
 #include "sotto/core/rng.hpp"
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/mechanisms/noise_info.hpp"
+#include "sotto/noise/discrete_gaussian.hpp"
+#include "sotto/noise/discrete_laplace.hpp"
 
 namespace sotto {
 
@@ -60,8 +63,9 @@ class LatticeNoise {
   double granularity_;
   bool gaussian_;
   double sensitivity_;  // steps, in the norm of the noise
-  double scale_;        // steps
   std::size_t dimension_;
+  double scale_;  // steps
+  std::variant<DiscreteLaplace, DiscreteGaussian> sampler_;
 };
 
 }  // namespace sotto

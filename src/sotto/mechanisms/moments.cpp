@@ -80,8 +80,12 @@ GridColumn MomentPlan::make_column(Code code, const MomentOptions& options) {
     throw InvalidArgument(fmt::format("the bounds [{}, {}] are too far apart", low, high),
                           "use another unit");
   }
-  const double g =
+  const double fine =
       LatticeNoise::granularity_for_budget(options.budget, {rough, rough}, dimension(code));
+  // Bounds far from 0 compared with their width: a coarser step keeps them within 2^61 steps.
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  const double g = std::max(fine, std::ldexp(1.0, exponent - 61));
   return GridColumn(options.bounds, g, options.non_finite);
 }
 
@@ -239,6 +243,15 @@ Release<Statistic> MomentPlan::run(std::span<const double> records, Rng& rng) co
 void MomentAccumulator::add(double x) {
   const std::array<int128, 3> steps = plan_.encode(x, sum_.records() + 1);
   sum_.add(std::span(steps).first(plan_.noise().dimension()));
+}
+
+void MomentAccumulator::add_null() {
+  if (plan_.relation() != Relation::zero_out) {
+    throw Unsupported(fmt::format("null records have no meaning under {}", name(plan_.relation())),
+                      "leave the record out, or use zero_out");
+  }
+  const std::array<int128, 3> nothing{};
+  sum_.add(std::span(nothing).first(plan_.noise().dimension()));
 }
 
 Release<Statistic> MomentAccumulator::finish(Rng& rng) && { return plan_.finish(sum_, rng); }

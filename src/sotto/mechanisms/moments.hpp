@@ -86,6 +86,8 @@ class MomentPlan {
 class MomentAccumulator {
  public:
   void add(double x);
+  void
+  add_null();  // zero_out only: a record that contributes nothing but is counted in the public number of records
   void merge(const MomentAccumulator& other) { sum_.merge(other.sum_); }
   const GridSum& sum() const { return sum_; }
   Release<Statistic> finish(Rng& rng) &&;

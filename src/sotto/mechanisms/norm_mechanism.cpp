@@ -6,8 +6,6 @@
 
 #include "sotto/mechanisms/rounding.hpp"
 #include "sotto/noise/bernoulli.hpp"
-#include "sotto/noise/discrete_gaussian.hpp"
-#include "sotto/noise/discrete_laplace.hpp"
 #include "sotto/noise/geometric.hpp"
 #include "sotto/noise/grid.hpp"
 #include "sotto/noise/uniform.hpp"
@@ -42,6 +40,8 @@ NormMechanism::NormMechanism(Relation relation, const Sensitivity& sensitivity, 
   auto cost = [&] { return divide_up(sensitivity_, static_cast<double>(scale_)); };
   while (cost() > epsilon.value()) ++scale_;
   epsilon_ = cost();
+  if (norm_ == Norm::l1) laplace_.emplace(static_cast<double>(scale_));
+  if (norm_ == Norm::l2) gaussian_.emplace(0x1p40);
 }
 
 Event NormMechanism::event() const {
@@ -58,7 +58,7 @@ std::string NormMechanism::describe() const {
 
 std::vector<int128> NormMechanism::noise_l1(Rng& rng) const {
   std::vector<std::int64_t> draws(dimension_);
-  DiscreteLaplace(static_cast<double>(scale_)).fill(rng, draws);
+  laplace_->fill(rng, draws);
   return {draws.begin(), draws.end()};
 }
 
@@ -81,10 +81,9 @@ std::vector<int128> NormMechanism::noise_l2(Rng& rng) const {
   uint128 radius = 0;
   for (std::size_t i = 0; i < dimension_; ++i) radius += geometric_exp(rng, scale_ << kFinerBits);
   std::vector<std::int64_t> direction(dimension_);
-  const DiscreteGaussian gaussian(0x1p40);
   long double square = 0;
   while (square == 0) {
-    gaussian.fill(rng, direction);
+    gaussian_->fill(rng, direction);
     for (std::int64_t v : direction)
       square += static_cast<long double>(v) * static_cast<long double>(v);
   }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/noise/discrete_gaussian.hpp"
+#include "sotto/noise/discrete_laplace.hpp"
 
 namespace sotto {
 
@@ -53,6 +56,8 @@ class NormMechanism {
   double sensitivity_;   // steps
   std::uint64_t scale_;  // T, steps
   double epsilon_;
+  std::optional<DiscreteLaplace> laplace_;    // ℓ1
+  std::optional<DiscreteGaussian> gaussian_;  // ℓ2, for the direction
 };
 
 }  // namespace sotto

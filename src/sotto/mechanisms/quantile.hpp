@@ -10,7 +10,7 @@
 //            a 2^-40 grid within 2^-40 of ε₀s/(2Δ) − ln(length) + const: every weight is right to a factor e^{±2^-40}, which costs at
 //            most 4·2^-40; ε₀ is that much below ε. s is capped (1-Lipschitz) at 2^20 units of the exponent.
 //            The accumulator holds the column (8 bytes a record).
-// Reference  [McST07], [Smi11]; docs/math/statistics.md.
+// Reference  [MT07], [Smi11]; docs/math/statistics.md.
 #pragma once
 
 #include <cstdint>

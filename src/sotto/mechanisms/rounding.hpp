@@ -1,4 +1,4 @@
-// Arithmetic that errs on a chosen side.
+// Detail: Arithmetic that errs on a chosen side.
 //
 // A basic operation of IEEE arithmetic is off by at most half a unit in the last place, so the next double above (below) the
 // result is an upper (lower) bound of the true value. Used wherever a sensitivity, a scale or an ε must not come out too small.

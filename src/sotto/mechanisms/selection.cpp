@@ -8,7 +8,6 @@
 
 #include "sotto/mechanisms/rounding.hpp"
 #include "sotto/noise/bernoulli.hpp"
-#include "sotto/noise/discrete_laplace.hpp"
 #include "sotto/noise/geometric.hpp"
 #include "sotto/noise/grid.hpp"
 #include "sotto/noise/uniform.hpp"
@@ -80,6 +79,8 @@ SelectionPlan::SelectionPlan(const SelectionOptions& options)
   auto cost = [&] { return divide_up(exponent, static_cast<double>(scale_)); };
   while (cost() > asked) ++scale_;
   epsilon_ = cost();
+  // Below 2^53, so the scale is the whole number that it says.
+  if (selector_ == Selector::noisy_max_laplace) laplace_.emplace(static_cast<double>(scale_));
 }
 
 Event SelectionPlan::event() const {
@@ -118,8 +119,7 @@ std::size_t SelectionPlan::choose(std::span<const int128> scores, Rng& rng) cons
       return noisy_max(scores, [&] { return geometric_exp(rng, scale_); });
     case Selector::noisy_max_laplace: break;
   }
-  const DiscreteLaplace laplace(static_cast<double>(scale_));  // below 2^53: exact
-  return noisy_max(scores, [&] { return laplace.sample(rng); });
+  return noisy_max(scores, [&] { return laplace_->sample(rng); });
 }
 
 Release<std::size_t> SelectionPlan::run(std::span<const double> scores, Rng& rng) const {

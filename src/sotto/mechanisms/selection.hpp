@@ -5,7 +5,8 @@
 //              exponential       ε-DP and of ε-bounded range (event: exponential);
 //              permute_and_flip  ε-DP (event: pure). Not of ε-bounded range: with two equal scores its log-odds move twice as fast as
 //                                those of the exponential mechanism, so the event must not be `exponential`;
-//              noisy_max_*       ε-DP (event: pure), by the same example.
+//              noisy_max_*       ε-DP (event: pure). Geometric noise has, up to ties, the law of permute_and_flip; for Laplace noise
+//                                bounded range is not proven and not claimed.
 //            monotonic: when between neighbours all scores move in the same direction (counts under add_remove), the factor 2 in the
 //            exponent drops. Refused under replace_one, where one candidate may gain what another loses.
 // Method     Scores are put on a grid; T = ⌈2Δ/ε⌉ whole steps (⌈Δ/ε⌉ when monotonic) divide the gap to the best score.
@@ -15,10 +16,11 @@
 //            Peeling k times with the exponential mechanism has the law of one-shot Gumbel noise [DR19].
 // Numerics   Only coins exp(−a/b) with whole a, b: no exp, no overflow, no underflow however far scores are apart. The grid is 2^-40 of T;
 //            scores beyond 2^100 steps saturate. ε in the event is 2Δ/T rounded up, at most what was asked for.
-// Reference  [McST07], [MS20], [DR14, Sec. 3.3], [DR19], [CR21]; docs/math/selection.md.
+// Reference  [MT07], [MS20], [DR14, Sec. 3.3], [DR19], [CR21]; docs/math/selection.md.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,7 @@
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
 #include "sotto/mechanisms/budget.hpp"
+#include "sotto/noise/discrete_laplace.hpp"
 
 namespace sotto {
 
@@ -65,6 +68,7 @@ class SelectionPlan {
   double sensitivity_;   // steps
   std::uint64_t scale_;  // T, steps
   double epsilon_;
+  std::optional<DiscreteLaplace> laplace_;  // noisy_max_laplace only
 };
 
 // The k best by peeling: each round spends 1/k of the budget on the candidates that are left.

@@ -7,7 +7,6 @@
 
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/rounding.hpp"
-#include "sotto/noise/discrete_laplace.hpp"
 #include "sotto/noise/grid.hpp"
 
 namespace sotto {
@@ -57,12 +56,14 @@ SparseVectorPlan::SparseVectorPlan(const SparseVectorOptions& options) : options
   const auto m = static_cast<double>(unit_);
   const double first = comparison / (1 + std::pow(factor * c, 2.0 / 3));
   // Rounded so that the two parts, evaluated upwards, stay within the whole.
-  threshold_scale_ = divide_up(m, first);
-  const double first_cost = divide_up(m, threshold_scale_);
-  query_scale_ = divide_up(factor * c * m, down(comparison - first_cost));
-  auto cost = [&] { return add_up(first_cost, divide_up(factor * c * m, query_scale_)); };
-  while (cost() > comparison) query_scale_ = up(query_scale_);
+  const double threshold_scale = divide_up(m, first);
+  const double first_cost = divide_up(m, threshold_scale);
+  double query_scale = divide_up(factor * c * m, down(comparison - first_cost));
+  auto cost = [&] { return add_up(first_cost, divide_up(factor * c * m, query_scale)); };
+  while (cost() > comparison) query_scale = up(query_scale);
   comparison_epsilon_ = cost();
+  threshold_noise_.emplace(threshold_scale);
+  query_noise_.emplace(query_scale);
 }
 
 Event SparseVectorPlan::event() const {
@@ -101,8 +102,8 @@ SparseVectorStream::SparseVectorStream(const SparseVectorPlan& plan, Rng& rng)
                                 .values = std::span(&zero, 1),
                                 .sensitivity = static_cast<double>(plan.unit_),
                                 .norm = Norm::l1,
-                                .scale = plan.threshold_scale_});
-  threshold_noise_ = DiscreteLaplace(plan.threshold_scale_).sample(rng);
+                                .scale = plan.threshold_noise_->scale()});
+  threshold_ = plan.threshold_noise_->sample(rng);
 }
 
 SparseAnswer SparseVectorStream::ask(const SparseQuery& query, Rng& rng) {
@@ -122,8 +123,8 @@ SparseAnswer SparseVectorStream::ask(const SparseQuery& query, Rng& rng) {
                                   .values = std::span(&gap, 1),
                                   .sensitivity = static_cast<double>(plan_.unit_),
                                   .norm = Norm::l1,
-                                  .scale = plan_.query_scale_});
-    answer.above = gap + DiscreteLaplace(plan_.query_scale_).sample(rng) >= threshold_noise_;
+                                  .scale = plan_.query_noise_->scale()});
+    answer.above = gap + plan_.query_noise_->sample(rng) >= threshold_;
   }
   if (!answer.above) return answer;
   --left_;

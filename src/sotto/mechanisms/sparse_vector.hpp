@@ -21,6 +21,7 @@
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
 #include "sotto/mechanisms/budget.hpp"
+#include "sotto/noise/discrete_laplace.hpp"
 
 namespace sotto {
 
@@ -61,10 +62,10 @@ class SparseVectorPlan {
  private:
   friend class SparseVectorStream;
   SparseVectorOptions options_;
-  std::int64_t unit_;                     // M: one sensitivity, in steps
-  double threshold_scale_, query_scale_;  // steps
-  double comparison_epsilon_;             // ε₁ + ε₂, rounded up
-  double numeric_epsilon_ = 0;            // ε₃/c
+  std::int64_t unit_ = 1;                                         // M: one sensitivity, in steps
+  double comparison_epsilon_ = 0;                                 // ε₁ + ε₂, rounded up
+  double numeric_epsilon_ = 0;                                    // ε₃/c
+  std::optional<DiscreteLaplace> threshold_noise_, query_noise_;  // set by the constructor
 };
 
 class SparseVectorStream {
@@ -77,7 +78,7 @@ class SparseVectorStream {
   friend class SparseVectorPlan;
   SparseVectorStream(const SparseVectorPlan& plan, Rng& rng);
   SparseVectorPlan plan_;
-  std::int64_t threshold_noise_;  // PRIVATE
+  std::int64_t threshold_;  // ρ, PRIVATE
   std::uint64_t left_;
 };
 
