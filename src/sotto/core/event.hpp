@@ -78,7 +78,7 @@ struct RandomizedResponseEvent {
   friend bool operator==(const RandomizedResponseEvent&, const RandomizedResponseEvent&) = default;
 };
 
-// A mechanism of ε-bounded range (exponential mechanism, permute-and-flip, report-noisy-max with Gumbel noise).
+// A mechanism of ε-bounded range (exponential mechanism, report-noisy-max with Gumbel noise; not permute-and-flip, which is only ε-DP).
 struct ExponentialEvent {
   double epsilon = 1;
   friend bool operator==(const ExponentialEvent&, const ExponentialEvent&) = default;
