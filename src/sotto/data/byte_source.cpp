@@ -104,9 +104,9 @@ class GzipSource final : public ByteSource {
 
   std::size_t read(std::span<char> out) override {
     std::size_t filled = 0;
-    while (filled < out.size() && !finished_) {
+    while (filled < out.size()) {
       if (stream_.avail_in == 0) refill();
-      if (finished_) break;
+      if (stream_.avail_in == 0 && between_members_) break;
       const auto room = static_cast<uInt>(std::min<std::size_t>(out.size() - filled, 1U << 30));
       stream_.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
       stream_.avail_out = room;
@@ -115,7 +115,9 @@ class GzipSource final : public ByteSource {
       between_members_ = status == Z_STREAM_END;
       if (between_members_) {
         inflateReset(&stream_);
-      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      } else if (status == Z_BUF_ERROR) {  // no progress: there was room, so input is what lacks
+        if (stream_.avail_in == 0 && packed_ended_) damaged("ends too early");
+      } else if (status != Z_OK) {
         damaged("is damaged");
       }
     }
@@ -127,9 +129,7 @@ class GzipSource final : public ByteSource {
     const std::size_t n = packed_->read(buffer_);
     stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data());
     stream_.avail_in = static_cast<uInt>(n);
-    if (n > 0) return;
-    if (!between_members_) damaged("ends too early");
-    finished_ = true;
+    packed_ended_ = n < buffer_.size();
   }
   [[noreturn]] void damaged(const char* what) const {
     throw DataError(fmt::format("{}: the gzip stream {}", label_, what),
@@ -141,7 +141,7 @@ class GzipSource final : public ByteSource {
   std::string label_;
   std::vector<char> buffer_;
   z_stream stream_{};
-  bool between_members_ = false, finished_ = false;
+  bool between_members_ = false, packed_ended_ = false;
 };
 
 std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> source, const std::string& label) {
