@@ -1,0 +1,291 @@
+#include "sotto/models/linear/convex_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/parallel.hpp"
+
+namespace sotto {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using FloatRows =
+    Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+using Eigen::Index;
+
+constexpr std::size_t kBlock = 1024;           // rows in one product
+constexpr std::size_t kMaximalChunks = 64;     // partial sums; each is filled by one thread
+constexpr std::size_t kChunkMemory = 1 << 28;  // bytes for all partial sums together
+constexpr double kUnit = 0x1p-53;              // half a unit in the last place of 1
+
+Index index(std::size_t n) { return static_cast<Index>(n); }
+
+// What one record's target means to its loss.
+struct Targets {
+  Loss loss;
+  std::size_t outputs;
+
+  bool known(double y) const {
+    if (outputs > 1) return y >= 0 && y < static_cast<double>(outputs) && y == std::floor(y);
+    return loss == Loss::squared ? std::isfinite(y) : y == 1 || y == -1;
+  }
+  double of(double y, Index output) const {
+    if (outputs > 1) return static_cast<Index>(y) == output ? 1 : -1;
+    return loss == Loss::squared ? std::clamp(y, -1.0, 1.0) : y;
+  }
+  bool softmax() const { return outputs > 1 && loss == Loss::logistic; }
+};
+
+// Rows of one block as doubles, and their margins, one row per output.
+struct Block {
+  Matrix rows, margins;
+  std::size_t first = 0;
+
+  void load(const ExactRows& data, std::size_t block) {
+    first = block * kBlock;
+    const std::size_t count = std::min(kBlock, data.size() - first);
+    rows = FloatRows(data.row(first).data(), index(count), index(data.dimension())).cast<double>();
+  }
+  void multiply(std::span<const double> theta, std::size_t outputs) {
+    margins.noalias() =
+        Eigen::Map<const Matrix>(theta.data(), index(outputs), rows.cols()) * rows.transpose();
+  }
+};
+
+// Turns a column of scores into probabilities; returns ln Σ e^z.
+template <class Column>
+double softmax(Column&& z) {
+  const double top = z.maxCoeff();
+  z = (z.array() - top).exp();
+  const double total = z.sum();
+  z /= total;
+  return top + std::log(total);
+}
+
+// Margins → slopes dℓ/dz, in place. Returns the sum of the losses.
+double slopes_in_place(const Targets& targets, const ExactRows& data, Block& block) {
+  double value = 0;
+  for (Index i = 0; i < block.margins.cols(); ++i) {
+    const double y = data.target(block.first + static_cast<std::size_t>(i));
+    auto z = block.margins.col(i);
+    if (!targets.known(y)) {
+      z.setZero();
+    } else if (targets.softmax()) {
+      const double own = z[static_cast<Index>(y)];
+      value += softmax(z) - own;
+      z[static_cast<Index>(y)] -= 1;
+    } else {
+      for (Index k = 0; k < z.size(); ++k) {
+        const double target = targets.of(y, k), margin = z[k];
+        value += loss_value(targets.loss, margin, target);
+        z[k] = loss_slope(targets.loss, margin, target);
+      }
+    }
+  }
+  return value;
+}
+
+// Margins → what the Hessian of a record needs: probabilities (softmax) or curvatures, in place.
+void curvatures_in_place(const Targets& targets, const ExactRows& data, Block& block) {
+  for (Index i = 0; i < block.margins.cols(); ++i) {
+    const double y = data.target(block.first + static_cast<std::size_t>(i));
+    auto z = block.margins.col(i);
+    if (!targets.known(y)) {
+      z.setZero();
+    } else if (targets.softmax()) {
+      softmax(z);
+    } else {
+      for (Index k = 0; k < z.size(); ++k)
+        z[k] = loss_curvature(targets.loss, z[k], targets.of(y, k));
+    }
+  }
+}
+
+double norm(std::span<const double> v) {
+  return Eigen::Map<const Eigen::VectorXd>(v.data(), index(v.size())).stableNorm();
+}
+
+}  // namespace
+
+double slope_norm(Loss loss, std::size_t outputs) {
+  if (outputs == 1) return lipschitz_bound(loss);
+  if (loss == Loss::logistic) return std::nextafter(std::sqrt(2.0), 2.0);
+  return lipschitz_bound(loss) * std::sqrt(static_cast<double>(outputs)) * (1 + 0x1p-50);
+}
+
+double curvature_trace(Loss loss, std::size_t outputs) {
+  const auto k = static_cast<double>(outputs);
+  if (outputs == 1) return curvature_bound(loss);
+  return loss == Loss::logistic ? 1 - 1 / k + 0x1p-50 : k * curvature_bound(loss);
+}
+
+ConvexProblem::ConvexProblem(const ExactRows& rows, Loss loss, std::size_t outputs, double ridge,
+                             std::span<const double> linear, unsigned threads)
+    : rows_(&rows),
+      loss_(loss),
+      outputs_(outputs),
+      ridge_(ridge),
+      linear_(linear.begin(), linear.end()),
+      threads_(threads) {
+  if (outputs == 0) throw InvalidArgument("outputs is 0; it must be at least 1");
+  if (!(ridge > 0 && std::isfinite(ridge))) {
+    throw InvalidArgument(
+        fmt::format("the regularisation is {}; it must be a finite number above 0", ridge));
+  }
+  linear_.resize(linear.empty() ? size() : linear.size());
+  if (linear_.size() != size()) invariant_broken("a linear term of another size than the model");
+}
+
+double ConvexProblem::Point::gradient_norm() const { return norm(gradient); }
+
+double ConvexProblem::Point::gradient_bound() const {
+  const double rounding = 1 + 4 * kUnit * (static_cast<double>(gradient.size()) + 8);
+  return (norm(gradient) + gradient_error) * rounding;
+}
+
+// f(partial, first block, one past the last block) once per chunk, chunks spread over threads. bytes: size of one partial sum.
+template <class Partial, class F>
+std::vector<Partial> ConvexProblem::over_chunks(std::size_t bytes, F&& f) const {
+  const std::size_t blocks = (rows_->size() + kBlock - 1) / kBlock;
+  const std::size_t affordable =
+      std::max<std::size_t>(1, kChunkMemory / std::max<std::size_t>(1, bytes));
+  const std::size_t chunks = std::min({blocks, kMaximalChunks, affordable});
+  std::vector<Partial> partials(chunks);
+  parallel_blocks(chunks, threads_, [&](std::size_t chunk, unsigned) {
+    f(partials[chunk], blocks * chunk / chunks, blocks * (chunk + 1) / chunks);
+  });
+  return partials;
+}
+
+// ‖computed − true gradient‖, from the standard model. Per record: margins are off by (p + 4)u‖θ‖ together, which moves the slopes by
+// `curvature` times that; evaluating them costs at most (K + 16)u each; their products with the rows are summed over a block (kBlock),
+// the blocks of a chunk and the chunks.
+double ConvexProblem::rounding_error(double theta_norm) const {
+  const auto n = static_cast<double>(rows_->size()), p = static_cast<double>(rows_->dimension());
+  const auto k = static_cast<double>(outputs_);
+  const double curvature = outputs_ > 1 && loss_ == Loss::logistic ? 0.5 : curvature_bound(loss_);
+  const double slope =
+      loss_ == Loss::squared ? (theta_norm + 1) * std::sqrt(k) : slope_norm(loss_, outputs_);
+  const double additions = kBlock + n / kBlock + kMaximalChunks + 8;
+  const double per_record = curvature * (p + 4) * theta_norm +
+                            std::sqrt(k) * (k + 16) * std::max(1.0, slope) + slope * additions;
+  const double outside = 4 * (ridge_ * theta_norm + norm(linear_) + slope * n);
+  return 2 * kUnit * (n * per_record + outside);
+}
+
+ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
+  struct Partial {
+    Matrix gradient;
+    double value = 0;
+  };
+  const Targets targets{loss_, outputs_};
+  const Index k = index(outputs_), p = index(rows_->dimension());
+  const auto partials = over_chunks<Partial>(
+      size() * sizeof(double), [&](Partial& part, std::size_t begin, std::size_t end) {
+        part.gradient = Matrix::Zero(k, p);
+        Block block;
+        for (std::size_t b = begin; b < end; ++b) {
+          block.load(*rows_, b);
+          block.multiply(theta, outputs_);
+          part.value += slopes_in_place(targets, *rows_, block);
+          part.gradient.noalias() += block.margins * block.rows;
+        }
+      });
+
+  Point point;
+  point.gradient.resize(size());
+  Eigen::Map<Matrix> gradient(point.gradient.data(), k, p);
+  gradient.setZero();
+  for (const Partial& part : partials) {
+    gradient += part.gradient;
+    point.value += part.value;
+  }
+  const Eigen::Map<const Matrix> t(theta.data(), k, p), b(linear_.data(), k, p);
+  gradient += ridge_ * t + b;
+  const double theta_norm = norm(theta), tilt = t.cwiseProduct(b).sum();
+  point.value_error =
+      64 * kUnit * (point.value + ridge_ * theta_norm * theta_norm + std::fabs(tilt));
+  point.value += 0.5 * ridge_ * theta_norm * theta_norm + tilt;
+  point.gradient_error = rounding_error(theta_norm);
+  point.theta = std::move(theta);
+  return point;
+}
+
+std::vector<double> ConvexProblem::hessian(std::span<const double> theta) const {
+  const Targets targets{loss_, outputs_};
+  const Index k = index(outputs_), p = index(rows_->dimension()), d = k * p;
+  const auto partials = over_chunks<Matrix>(
+      size() * size() * sizeof(double), [&](Matrix& sum, std::size_t begin, std::size_t end) {
+        sum = Matrix::Zero(d, d);
+        Block block;
+        Matrix weighted;
+        for (std::size_t b = begin; b < end; ++b) {
+          block.load(*rows_, b);
+          block.multiply(theta, outputs_);
+          curvatures_in_place(targets, *rows_, block);
+          for (Index i = 0; i < k; ++i) {
+            for (Index j = i; j < (targets.softmax() ? k : i + 1); ++j) {
+              auto weights = block.margins.row(i).array();
+              if (!targets.softmax()) {
+                weighted = (block.rows.array().colwise() * weights.transpose()).matrix();
+              } else {
+                const double own = i == j ? 1.0 : 0.0;
+                weighted = (block.rows.array().colwise() *
+                            (weights * (own - block.margins.row(j).array())).transpose())
+                               .matrix();
+              }
+              if (i == j) {
+                sum.block(i * p, i * p, p, p).triangularView<Eigen::Upper>() +=
+                    block.rows.transpose() * weighted;
+              } else {
+                sum.block(i * p, j * p, p, p).noalias() += block.rows.transpose() * weighted;
+              }
+            }
+          }
+        }
+      });
+
+  std::vector<double> result(size() * size());
+  Eigen::Map<Matrix> h(result.data(), d, d);
+  h.setZero();
+  for (const Matrix& part : partials) h += part;
+  h.triangularView<Eigen::StrictlyLower>() = h.transpose();
+  h.diagonal().array() += ridge_;
+  return result;
+}
+
+std::vector<double> ConvexProblem::hessian_times(std::span<const double> theta,
+                                                 std::span<const double> v) const {
+  const Targets targets{loss_, outputs_};
+  const Index k = index(outputs_), p = index(rows_->dimension());
+  const Eigen::Map<const Matrix> direction(v.data(), k, p);
+  const auto partials = over_chunks<Matrix>(
+      size() * sizeof(double), [&](Matrix& sum, std::size_t begin, std::size_t end) {
+        sum = Matrix::Zero(k, p);
+        Block block;
+        Matrix along;
+        for (std::size_t b = begin; b < end; ++b) {
+          block.load(*rows_, b);
+          block.multiply(theta, outputs_);
+          curvatures_in_place(targets, *rows_, block);
+          along.noalias() = direction * block.rows.transpose();
+          if (targets.softmax()) {  // (diag(p) − ppᵀ)·a, record by record
+            const Eigen::RowVectorXd mean = block.margins.cwiseProduct(along).colwise().sum();
+            along.rowwise() -= mean;
+          }
+          along.array() *= block.margins.array();
+          sum.noalias() += along * block.rows;
+        }
+      });
+  std::vector<double> result(size());
+  Eigen::Map<Matrix> out(result.data(), k, p);
+  out = ridge_ * direction;
+  for (const Matrix& part : partials) out += part;
+  return result;
+}
+
+}  // namespace sotto

@@ -1,0 +1,87 @@
+#include "sotto/models/linear/minimiser.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+namespace sotto {
+namespace {
+
+using Vector = Eigen::VectorXd;
+using Point = ConvexProblem::Point;
+
+constexpr double kSufficient = 1e-4;  // fraction of the promised decrease that a step must keep
+constexpr int kHalvings = 40;
+
+Eigen::Map<const Vector> view(const std::vector<double>& v) {
+  return {v.data(), static_cast<Eigen::Index>(v.size())};
+}
+
+Vector dense_direction(const ConvexProblem& problem, const Point& at) {
+  const std::vector<double> h = problem.hessian(at.theta);
+  const auto d = static_cast<Eigen::Index>(at.theta.size());
+  const Eigen::Map<const Eigen::MatrixXd> matrix(h.data(), d, d);
+  return matrix.llt().solve(-view(at.gradient));
+}
+
+Vector sparse_direction(const ConvexProblem& problem, const Point& at) {
+  const auto g = view(at.gradient);
+  const double norm = g.norm();
+  // The residual asked for: a tenth at first, then proportional to √‖∇J‖ relative to the size of the problem.
+  const double goal = norm * std::min(0.1, std::sqrt(norm / (1 + norm)) * 0.1);
+  Vector d = Vector::Zero(g.size()), residual = -g, conjugate = residual;
+  double square = residual.squaredNorm();
+  const Eigen::Index limit = std::max<Eigen::Index>(10 * g.size(), 100);
+  for (Eigen::Index i = 0; i < limit && std::sqrt(square) > goal; ++i) {
+    const std::vector<double> product = problem.hessian_times(
+        at.theta, {conjugate.data(), static_cast<std::size_t>(conjugate.size())});
+    const double curvature = conjugate.dot(view(product));
+    if (!(curvature > 0)) break;
+    const double step = square / curvature;
+    d += step * conjugate;
+    residual -= step * view(product);
+    const double next = residual.squaredNorm();
+    conjugate = residual + (next / square) * conjugate;
+    square = next;
+  }
+  return d;
+}
+
+bool acceptable(const Point& next, const Point& at, double promised) {
+  if (!std::isfinite(next.value) || !std::isfinite(next.gradient_norm())) return false;
+  if (next.value <= at.value + kSufficient * promised) return true;
+  // The promise is below what the value can show.
+  return -promised <= 4 * (at.value_error + next.value_error) &&
+         next.gradient_norm() <= (1 - kSufficient) * at.gradient_norm();
+}
+
+}  // namespace
+
+Minimum minimise(const ConvexProblem& problem, double tolerance, std::vector<double> start,
+                 MinimiserOptions options) {
+  start.resize(problem.size());
+  Point at = problem.evaluate(std::move(start));
+  int iteration = 0;
+  for (; iteration < options.iterations && !(at.gradient_bound() <= tolerance); ++iteration) {
+    const Vector d = problem.size() <= options.dense_limit ? dense_direction(problem, at)
+                                                           : sparse_direction(problem, at);
+    const double promised = d.dot(view(at.gradient));
+    if (!d.allFinite() || !(promised < 0)) break;
+    bool moved = false;
+    double step = 1;
+    for (int i = 0; i < kHalvings && !moved; ++i, step /= 2) {
+      std::vector<double> theta(at.theta.size());
+      Eigen::Map<Vector>(theta.data(), d.size()) = view(at.theta) + step * d;
+      Point next = problem.evaluate(std::move(theta));
+      if (acceptable(next, at, step * promised)) {
+        at = std::move(next);
+        moved = true;
+      }
+    }
+    if (!moved) break;
+  }
+  return {at.theta, at.gradient_bound(), iteration};
+}
+
+}  // namespace sotto

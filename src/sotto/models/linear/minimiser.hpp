@@ -1,0 +1,36 @@
+// Minimises a ConvexProblem and certifies how close it came.
+//
+// What       minimise(problem, tolerance, start): θ with ‖∇J(θ)‖ ≤ tolerance, and the bound that proves it.
+// Guarantee  gradient_bound ≥ ‖∇J(θ)‖ for the true gradient, rounding included; hence ‖θ − argmin J‖ ≤ gradient_bound/Λ. When the tolerance
+//            cannot be certified the best point found is returned: the caller must compare.
+// Method     Newton's method. Steps solve H d = −∇J by Cholesky up to kDenseLimit unknowns, by conjugate gradients beyond (to a residual that
+//            shrinks with the gradient, so that convergence stays superlinear and no d × d matrix is formed). Steps are halved until J
+//            falls enough; where J's own rounding hides that, until the gradient norm falls.
+//            J strongly convex with a Lipschitz gradient: every step of the first kind gains at least a fixed multiple of ‖∇J‖².
+// Numerics   Limits are those of ConvexProblem::Point::gradient_error: about n·2^-43 for moderate θ.
+// Reference  docs/math/objective-perturbation.md, "The minimiser".
+#pragma once
+
+#include <vector>
+
+#include "sotto/models/linear/convex_problem.hpp"
+
+namespace sotto {
+
+inline constexpr std::size_t kDenseLimit = 1500;
+
+struct Minimum {
+  std::vector<double> theta;
+  double gradient_bound = 0;
+  int iterations = 0;
+};
+
+struct MinimiserOptions {
+  int iterations = 300;
+  std::size_t dense_limit = kDenseLimit;
+};
+
+Minimum minimise(const ConvexProblem& problem, double tolerance, std::vector<double> start = {},
+                 MinimiserOptions options = {});
+
+}  // namespace sotto

@@ -1,0 +1,29 @@
+// The non-private baseline: the same losses and rows, no noise, no guarantee.
+#pragma once
+
+#include <cstddef>
+
+#include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/linear_model.hpp"
+
+namespace sotto {
+
+// A type of its own: it has no event, and nothing that expects a Release takes it.
+struct NonPrivateFit {
+  LinearModel model;
+};
+
+struct NonPrivateOptions {
+  Loss loss = Loss::logistic;
+  std::size_t outputs = 1;
+  double regularisation = 1e-6;  // λ of the mean loss plus (λ/2)‖θ‖²
+  unsigned threads = 0;
+};
+
+NonPrivateFit fit_without_privacy(const ExactRows& rows, const NonPrivateOptions& options);
+
+// A model for records encoded like these rows.
+LinearModel model_for(const ExactRows& rows, Loss loss, std::size_t outputs,
+                      std::vector<double> weights);
+
+}  // namespace sotto

@@ -1,0 +1,123 @@
+#include "sotto/models/linear/output_perturbation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/mechanisms/gaussian_calibration.hpp"
+#include "sotto/models/linear/minimiser.hpp"
+#include "sotto/models/linear/non_private_fit.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kCoveringShare = 0.01;  // of the budget
+
+// Λ² × the variance of a coordinate of the noise: what the noise would be at Λ = 1.
+double unit_variance(const Budget& budget, double sensitivity, double size) {
+  const double multiplier = std::visit(
+      overloaded{
+          [&](const PureBudget& b) { return std::sqrt(size + 1) / b.epsilon.value(); },
+          [&](const ApproximateBudget& b) { return analytic_gaussian_sigma(b.epsilon, b.delta); },
+          [&](const ZcdpBudget& b) { return 1 / std::sqrt(2 * b.rho.value()); }},
+      budget.kind());
+  return sensitivity * multiplier * sensitivity * multiplier;
+}
+
+}  // namespace
+
+double minimiser_tolerance(std::uint64_t rows, std::size_t dimension, double size) {
+  const double n = static_cast<double>(rows) * std::max(1.0, static_cast<double>(dimension) / 1024);
+  return 0x1p-34 * (n + size + 64);
+}
+
+OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options, Relation relation,
+                                               std::uint64_t rows, std::size_t dimension,
+                                               const Budget& budget)
+    : options_(options), relation_(relation), dimension_(dimension) {
+  if (options.outputs == 0) throw InvalidArgument("outputs is 0; it must be at least 1");
+  if (rows == 0) throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
+  if (dimension == 0) throw InvalidArgument("the rows have no coordinates; they need at least one");
+  const double slope = slope_norm(options.loss, options.outputs);
+  if (slope == 0) {
+    throw Unsupported(fmt::format("output perturbation needs a loss of bounded slope; {} has none",
+                                  name(options.loss)),
+                      "use sufficient_statistics for regression");
+  }
+  if (!(options.regularisation >= 0 && std::isfinite(options.regularisation)) ||
+      !(options.norm > 0)) {
+    throw InvalidArgument(fmt::format(
+        "regularisation is {} and norm is {}; they must be finite, at least 0 and above 0",
+        options.regularisation, options.norm));
+  }
+  const std::size_t size = dimension * options.outputs;
+  const double moved = slope * contribution_factor(relation), n = static_cast<double>(rows);
+  ridge_ = options.regularisation > 0
+               ? options.regularisation * n
+               : std::cbrt(2 * curvature_trace(options.loss, options.outputs) * n *
+                           unit_variance(budget, moved, static_cast<double>(size)) /
+                           (options.norm * options.norm));
+  tolerance_ = minimiser_tolerance(rows, dimension);
+  sensitivity_ = (moved + 2 * tolerance_) / ridge_ * (1 + 0x1p-50);
+
+  if (!budget.is_pure()) {
+    gaussian_.emplace(relation, Sensitivity(sensitivity_, Norm::l2), budget, size);
+    return;
+  }
+  const double whole = budget.part(1 - kCoveringShare).pure_epsilon();
+  const double ratio = 2 * SphericalLaplace(size, 1).log_ratio();
+  if (!(whole > 2 * ratio))
+    throw InvalidArgument(
+        fmt::format("epsilon is {}; it is too small for {} parameters", whole, size));
+  epsilon_ = whole;
+  laplace_.emplace(size, sensitivity_ / (whole - ratio) * (1 + 0x1p-50));
+  covering_.emplace(relation, budget.part(kCoveringShare), laplace_->error(), size, 2);
+}
+
+Event OutputPerturbationPlan::event() const {
+  if (gaussian_) return gaussian_->event();
+  return compose({PureEvent{epsilon_}, covering_->event()});
+}
+
+double OutputPerturbationPlan::noise_scale() const {
+  return gaussian_ ? gaussian_->noise().scale() : laplace_->scale();
+}
+
+std::string OutputPerturbationPlan::describe() const {
+  return fmt::format(
+      "output perturbation: minimum of the summed {} loss plus {:.4g}/2 times the squared norm "
+      "(certified to a gradient of "
+      "{:.3g}), sensitivity {:.4g} in l2 under {}, {} noise of scale {:.4g} on {} parameters",
+      name(options_.loss), ridge_, tolerance_, sensitivity_, name(relation_),
+      gaussian_ ? "discrete Gaussian" : "spherical Laplace", noise_scale(),
+      dimension_ * options_.outputs);
+}
+
+Release<LinearModel> OutputPerturbationPlan::run(const ExactRows& rows, Rng& rng) const {
+  if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
+  const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, {}, options_.threads);
+  const Minimum minimum = minimise(problem, tolerance_);
+  if (!(minimum.gradient_bound <= tolerance_))
+    invariant_broken("a minimiser that cannot be certified; nothing was released");
+
+  std::vector<double> weights;
+  if (gaussian_) {
+    weights = gaussian_->run(minimum.theta, rng).value;
+  } else {
+    std::vector<double> noise;
+    {
+      const auto scope = rng.query({.mechanism = "spherical_laplace",
+                                    .values = std::span<const double>(minimum.theta),
+                                    .sensitivity = sensitivity_,
+                                    .norm = Norm::l2,
+                                    .scale = laplace_->scale()});
+      noise = laplace_->sample(rng);
+    }
+    weights = covering_->run({minimum.theta, noise}, rng);
+  }
+  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
+}
+
+}  // namespace sotto
