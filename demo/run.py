@@ -106,8 +106,9 @@ def total(tour):
     spec = tour.document("spent.json", {"schema": 1, "relation": "add_remove", "events": tour.events})
     answer = json.loads(tour.run("account", spec, "--delta", DELTA, "--json"))
     tour.say()
-    tour.say(f"Together ε ≤ {answer['epsilon']:.4g} at δ = {DELTA:g} ({answer['accountant']}); "
-             f"no accountant could say less than {answer['epsilon_lower']:.4g}.")
+    lower = answer["epsilon_lower"]
+    tight = f"; no accountant can claim less than {lower:.4g}" if lower > 0 else ""
+    tour.say(f"Together ε ≤ {answer['epsilon']:.4g} at δ = {DELTA:g} (accountant {answer['accountant']}{tight}).")
     tour.say("The unit is one visit; neighbours are tables with one visit more or less.")
 
 

@@ -8,11 +8,10 @@ set -euo pipefail
 build=(
   cmake ninja-build g++ ccache pkg-config python3 dpkg-dev file   # tools
   libssl-dev libfmt-dev nlohmann-json3-dev                        # core
-  libboost-dev libeigen3-dev libkissfft-dev libopenblas-dev       # accounting, mechanisms, models
+  libboost-dev libeigen3-dev libkissfft-dev                       # accounting, mechanisms, models
   zlib1g-dev libtomlplusplus-dev                                  # data
   libcli11-dev                                                    # the command
   libgtest-dev libgmock-dev libmpfr-dev libgmp-dev                # tests
-  libbenchmark-dev                                                # benchmarks
 )
 dev=(clang clang-format clang-tidy lld)
 

@@ -61,6 +61,11 @@ class Packaging(unittest.TestCase):
         self.assertRan(run("cmake", "--build", self.folder / "core"))
         self.assertIn('"noise_multiplier":1.5', self.assertRan(run(self.folder / "core/consumer")))
 
+    def test_cmake_consumer_of_mechanisms_and_accounting_builds_and_runs(self):
+        self.assertRan(self.configure("release", "mechanisms;accounting", "-DSOURCE=release.cpp"))
+        self.assertRan(run("cmake", "--build", self.folder / "release"))
+        self.assertIn("as promised", self.assertRan(run(self.folder / "release/consumer")))
+
     def test_wrong_component_is_refused_with_the_reason(self):
         outcome = self.configure("wrong", "core;telepathy")
         self.assertNotEqual(outcome.returncode, 0)
@@ -89,11 +94,11 @@ class Packaging(unittest.TestCase):
     def test_pkg_config_consumers_build_and_run(self):
         (folder,) = {path.parent for path in self.prefix.rglob("sotto.pc")}
         environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
-        for package in ("sotto-core", "sotto"):
+        for package, source, words in (("sotto-core", "spec.cpp", "secure"), ("sotto", "release.cpp", "as promised")):
             flags = self.assertRan(run("pkg-config", "--static", "--cflags", "--libs", package, env=environment)).split()
             program = self.folder / f"{package}-consumer"
-            self.assertRan(run("c++", HERE / "consumer/spec.cpp", "-o", program, *flags))
-            self.assertIn("secure", self.assertRan(run(program)))
+            self.assertRan(run("c++", HERE / "consumer" / source, "-o", program, *flags))
+            self.assertIn(words, self.assertRan(run(program)))
 
     def test_pkg_config_of_core_does_not_need_zlib(self):
         (folder,) = {path.parent for path in self.prefix.rglob("sotto.pc")}
