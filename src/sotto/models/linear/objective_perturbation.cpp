@@ -31,10 +31,18 @@ double ridge_for_price(const ObjectiveBound& bound, double price) {
   return high;
 }
 
-// Λ at which the determinant is free, with room for the rounding of ε′, or costs at most ε/part.
-double smallest_ridge(const ObjectiveBound& bound, double epsilon, double part) {
-  return std::min(bound.free_ridge(epsilon * (1 - kRounding)) * (1 + kRounding),
-                  ridge_for_price(bound, epsilon / part));
+// Λ at which the determinant is free, with room for the rounding of ε′.
+double free_ridge(const ObjectiveBound& bound, double epsilon) {
+  return bound.free_ridge(epsilon * (1 - kRounding)) * (1 + kRounding);
+}
+
+// The rule's lower limit of Λ, and that for a Λ that was asked for.
+double sensible_ridge(const ObjectiveBound& bound, double epsilon) {
+  const double free = free_ridge(bound, epsilon);
+  return std::isfinite(free) ? free : ridge_for_price(bound, epsilon / kCheap);
+}
+double tolerable_ridge(const ObjectiveBound& bound, double epsilon) {
+  return std::min(free_ridge(bound, epsilon), ridge_for_price(bound, epsilon / kTolerable));
 }
 
 }  // namespace
@@ -80,8 +88,8 @@ void ObjectivePerturbationPlan::plan_pure(double epsilon, double asked_ridge) {
   }
   const double noise_norm = static_cast<double>(size()) * bound_.sensitivity() / available;
   ridge_ = asked_ridge > 0
-               ? std::max(asked_ridge, smallest_ridge(bound_, available, kTolerable))
-               : std::max(noise_norm / options_.norm, smallest_ridge(bound_, available, kCheap));
+               ? std::max(asked_ridge, tolerable_ridge(bound_, available))
+               : std::max(noise_norm / options_.norm, sensible_ridge(bound_, available));
   double inner = available;
   if (ridge_ < bound_.free_ridge(available))
     inner = available * (1 - 1e-8) - bound_.determinant(ridge_);
@@ -104,8 +112,8 @@ void ObjectivePerturbationPlan::plan_approximate(const ApproximateBudget& budget
       bound_.sensitivity() * analytic_gaussian_sigma(Epsilon(available), budget.delta);
   const double noise_norm = first * std::sqrt(static_cast<double>(size()));
   ridge_ = asked_ridge > 0
-               ? std::max(asked_ridge, smallest_ridge(bound_, available, kTolerable))
-               : std::max(noise_norm / options_.norm, smallest_ridge(bound_, available, kCheap));
+               ? std::max(asked_ridge, tolerable_ridge(bound_, available))
+               : std::max(noise_norm / options_.norm, sensible_ridge(bound_, available));
   // The bound is not monotone in σ where Λ ≥ 2σ² is used: any σ that passes will do, the search keeps one that does.
   double low = 0, high = first;
   const auto enough = [&](double sigma) {
@@ -135,8 +143,12 @@ void ObjectivePerturbationPlan::plan_zcdp(double rho, double asked_ridge) {
   }
   // b as if continuous costs at most a Gaussian of a slightly larger sensitivity and a small pure ε (docs/math, "A budget in rho").
   const double ratio = 4 * SphericalGaussian(size(), 1).log_ratio();
-  const double pure = ratio * (1 / kStretch + 1), stretched = bound_.sensitivity() * (1 + kStretch);
-  if (!(pure * pure / 2 < rho / 4)) {
+  const double lattice = ratio * (2 / kStretch + 1);
+  const double stretched = bound_.sensitivity() * (1 + kStretch / 2) * (1 + kStretch / 2);
+  // Below Λ = 2σ² the determinant costs 1/Λ − 1/(2σ²) as a pure ε; for replace_one this is not proved.
+  const double allowed = bound_.relation == Relation::replace_one ? 0 : std::sqrt(rho / kCheap);
+  const double pure = allowed + lattice;
+  if (!(lattice * lattice / 2 < rho / 8)) {
     throw InvalidArgument(fmt::format("rho is {}; it is too small for {} parameters", rho, size()));
   }
   const double sigma = stretched / std::sqrt(2 * rho - pure * pure) * (1 + 1e-12);
@@ -148,7 +160,7 @@ void ObjectivePerturbationPlan::plan_zcdp(double rho, double asked_ridge) {
         "state the budget as epsilon and delta");
   }
   ridge_ = std::max(
-      {asked_ridge, 2 * sigma * sigma * (1 + 1e-8),
+      {asked_ridge, (1 + kRounding) / (allowed + 1 / (2 * sigma * sigma)),
        asked_ridge > 0 ? 0.0 : sigma * std::sqrt(static_cast<double>(size())) / options_.norm});
   gaussian_.emplace(size(), sigma);
   ideal_ = compose({GaussianEvent{sigma, stretched, Basis::exact}, PureEvent{pure}});

@@ -199,6 +199,47 @@ TEST(ObjectiveBound, LogisticWithAStrongRegulariserIsAGaussianMechanismAtEveryEp
   }
 }
 
+// δ of the Gaussian mechanism, also at a negative ε, and of its composition with randomized response.
+double gaussian_delta(double mu, double epsilon) {
+  if (epsilon >= 0) return std::exp(log_gaussian_delta(mu, epsilon));
+  return 1 - std::exp(epsilon) + std::exp(epsilon) * std::exp(log_gaussian_delta(mu, -epsilon));
+}
+double composed_delta(double mu, double pure, double epsilon) {
+  const double truth = 1 / (1 + std::exp(-pure));
+  return truth * gaussian_delta(mu, epsilon - pure) +
+         (1 - truth) * gaussian_delta(mu, epsilon + pure);
+}
+
+TEST(ObjectiveBound, LogisticWithAWeakRegulariserIsBelowAGaussianComposedWithAPureMechanism) {
+  const ObjectiveBound bound{Loss::logistic, 1, Relation::add_remove};
+  for (const auto& [ridge, sigma] : std::vector<std::array<double, 2>>{{1.0, 1.5}, {0.3, 2.0}}) {
+    const double pure = 1 / ridge - 1 / (2 * sigma * sigma);
+    for (const double epsilon : {0.0, 0.02, 0.1, 0.3, 0.8}) {
+      for (const Neighbours& n : pairs(Relation::add_remove)) {
+        const double delta = hockey_stick(n.a, n.b, bound, ridge, sigma, epsilon);
+        EXPECT_LE(delta, composed_delta(1 / sigma, pure, epsilon) * (1 + 1e-4) + 1e-9);
+      }
+    }
+  }
+}
+
+TEST(ObjectivePerturbation, ARhoIsSpentOnAGaussianAndASmallPureEpsilon) {
+  for (const Relation relation : {Relation::add_remove, Relation::replace_one}) {
+    const ObjectivePerturbationPlan plan({}, relation, 1000, 10, Budget::zcdp(0.1));
+    const auto* parts = plan.ideal_event().get_if<ComposeEvent>();
+    ASSERT_NE(parts, nullptr);
+    const auto* gaussian = parts->events[0].get_if<GaussianEvent>();
+    const auto* pure = parts->events[1].get_if<PureEvent>();
+    const double mu = gaussian->sensitivity / gaussian->sigma, sigma = gaussian->sigma;
+    EXPECT_LE(mu * mu / 2 + pure->epsilon * pure->epsilon / 2, 0.099);
+    EXPECT_GT(gaussian->sensitivity, contribution_factor(relation));
+    EXPECT_GE(pure->epsilon, 1 / plan.ridge() - 1 / (2 * sigma * sigma));
+    if (relation == Relation::replace_one) {
+      EXPECT_GE(plan.ridge(), 2 * sigma * sigma);
+    }
+  }
+}
+
 TEST(ObjectivePerturbation, DrawsTheSameNoiseForNeighbours) {
   for (const Budget& budget : {Budget::pure(1), Budget::approximate(1, 1e-6), Budget::zcdp(0.1)}) {
     for (const Relation relation :
