@@ -10,6 +10,7 @@
 #include "sotto/accounting/pld/pld_accountant.hpp"
 #define SOTTO_WITH_PLD 1
 #endif
+#include "sotto/accounting/refusal.hpp"
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/accounting/search.hpp"
 #include "sotto/accounting/zcdp.hpp"
@@ -52,10 +53,37 @@ Bound checked(Bound b, const char* what) {
   return b;
 }
 
+// Parallel parts of which a replaced record may touch two: the loss distributions are those of one part.
+bool moves_between_parts(const Event& event, Relation relation) {
+  if (relation != Relation::replace_one) return false;
+  const auto any = [&](const std::vector<Event>& events) {
+    return std::ranges::any_of(events,
+                               [&](const Event& e) { return moves_between_parts(e, relation); });
+  };
+  if (const auto* e = event.get_if<ParallelEvent>()) return e->events.size() > 1 || any(e->events);
+  if (const auto* e = event.get_if<ComposeEvent>()) return any(e->events);
+  if (const auto* e = event.get_if<RepeatEvent>()) return moves_between_parts(*e->event, relation);
+  if (const auto* e = event.get_if<SampledEvent>()) return moves_between_parts(*e->event, relation);
+  if (const auto* e = event.get_if<ShuffledEvent>())
+    return moves_between_parts(*e->event, relation);
+  if (const auto* e = event.get_if<PrivateSelectionEvent>())
+    return moves_between_parts(*e->event, relation);
+  return false;
+}
+
+void require_fixed_parts(const Spec& spec) {
+  if (moves_between_parts(spec.event(), spec.relation)) {
+    refuse("pld",
+           "parallel under replace_one (a replaced record may leave one part and enter another)",
+           "rdp, zcdp, gdp, basic, advanced, optimal");
+  }
+}
+
 Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta, double tolerance) {
   switch (accountant) {
     case Accountant::pld:
 #ifdef SOTTO_WITH_PLD
+      require_fixed_parts(spec);
       return pld_epsilon(spec, delta, tolerance);
 #else
       (void)tolerance;
@@ -97,6 +125,7 @@ Bound delta_by(Accountant accountant, const Spec& spec, double eps, double toler
   switch (accountant) {
     case Accountant::pld:
 #ifdef SOTTO_WITH_PLD
+      require_fixed_parts(spec);
       return pld_delta(spec, eps, tolerance);
 #else
       (void)tolerance;
@@ -105,6 +134,9 @@ Bound delta_by(Accountant accountant, const Spec& spec, double eps, double toler
     case Accountant::rdp: return rdp_delta(spec, eps);
     case Accountant::zcdp: return zcdp_delta(spec, eps);
     case Accountant::gdp: return gdp_delta(spec, eps);
+    case Accountant::optimal:
+      if (const auto b = optimal_delta(spec, eps)) return *b;
+      return delta_by_inversion(accountant, spec, eps);
     default: return delta_by_inversion(accountant, spec, eps);
   }
 }

@@ -5,6 +5,7 @@
 //            (ln(1 + q(e^ε − 1)), qδ). With replacement, m draws from n (replacement): ln(1 + (1 − (1 − 1/n)^m)(e^ε − 1)) and
 //            Σ_k Bin(m, 1/n)(k) δ_k(ε), δ_k the profile for groups of k.
 //            Both are tight for the class of all (ε, δ) mechanisms (Poisson and without replacement).
+// Method     Closed forms; the profile for groups is the caller's, the binomial tail is charged in full.
 // Numerics   Widened by the few roundings made.
 // Reference  [BBG18]; docs/math/amplification.md.
 #pragma once

@@ -76,7 +76,7 @@ double best_split(const Parts& parts, double room, F f) {
     const double slack = widen_down(room * (1 - share), 4 * kUlp);
     return finite(list) && slack > 0 ? f(list, slack) : kInfinity;
   };
-  return minimise(value, -7, 7, 8, 0.1).value;
+  return minimise(value, -6, 6, 6, 0.5).value;
 }
 
 double room_for(const Parts& parts, Delta delta, std::string_view accountant) {
@@ -136,6 +136,14 @@ Bound optimal_epsilon(const Spec& spec, Delta delta) {
     return optimal_epsilon(list, delta, 1e-3).upper;
   });
   return {finite_or_refuse(best, "optimal"), 0, Accountant::optimal, conversion};
+}
+
+std::optional<Bound> optimal_delta(const Spec& spec, double epsilon) {
+  const Parts parts(spec);
+  if (!parts.all_fixed()) return std::nullopt;
+  const Enclosure d = optimal_delta(parts.at(0), epsilon, kOptimalPrecision);
+  return Bound{d.upper, parts.exact() ? d.lower : 0, Accountant::optimal,
+               "optimal composition of (epsilon, delta) guarantees"};
 }
 
 namespace {

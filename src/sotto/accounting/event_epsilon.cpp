@@ -87,7 +87,8 @@ double with_replacement(const SampledEvent& e, Relation relation, double delta) 
   };
   const auto excess = [&](double x) {
     const double d = pair_at(std::exp(x)).delta;
-    return d > delta ? 1.0 + std::log(d) : -1.0;
+    if (d <= delta) return -1.0;
+    return delta > 0 ? std::log(d / delta) : 1.0;
   };
   double low = -20, high = 1;
   while (excess(high) > 0) {

@@ -1,8 +1,10 @@
 // The (ε, δ) guarantee of one event at a given δ, from closed forms: what basic, advanced and optimal composition start from.
 //
 // What       The smallest ε this library knows, without numerical composition, such that the event is (ε, δ)-DP. +∞: none.
+// Guarantee  An upper bound: the event is (event_epsilon(δ), δ)-DP under the relation.
 // Method     Natural pairs as they are; Gaussian exactly; sampling and shuffling by amplification of the inner guarantee;
 //            everything else through its Rényi curve.
+// Numerics   Rounded up at every step.
 // Reference  docs/math/amplification.md, docs/math/composition.md.
 #pragma once
 

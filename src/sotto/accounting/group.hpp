@@ -2,6 +2,7 @@
 //
 // What       Pure kε; (ε, δ): (kε, δ(e^(kε) − 1)/(e^ε − 1)); zCDP k²ρ; GDP kμ; Rényi by repeated halving of the order.
 // Guarantee  Upper bounds; exact for pure, zCDP and GDP as classes.
+// Method     Closed forms; for one (ε, δ) pair at another ε, the profile of randomized response.
 // Numerics   Rounded up.
 // Reference  [DR14], [BS16, Prop. 1.9], [DRS22], [Mir17, Prop. 2]; docs/math/composition.md.
 #pragma once

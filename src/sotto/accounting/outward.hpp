@@ -1,6 +1,7 @@
 // Outward rounding: the last step of every bound, after the error of what came before has been counted.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -19,12 +20,16 @@ inline double widen_down(double x, double relative) {
   return next_down(x - std::abs(x) * relative);
 }
 
-// Sum and product rounded up, for numbers that are 0 or more; exact zeros stay zero.
+// Sum and product of numbers that are 0 or more, rounded up; what is exact stays as it is.
 inline double add_up(double a, double b) {
-  if (a == 0) return b;
-  if (b == 0) return a;
-  return next_up(a + b);
+  const double sum = a + b, big = std::max(a, b), small = std::min(a, b);
+  return small - (sum - big) > 0 || std::isnan(small - (sum - big)) ? next_up(sum) : sum;
 }
-inline double multiply_up(double a, double b) { return a == 0 || b == 0 ? 0 : next_up(a * b); }
+inline double multiply_up(double a, double b) {
+  const double product = a * b;
+  if (a == 0 || b == 0) return 0;
+  // The residue is exact unless it underflows.
+  return product < 1e-280 || std::fma(a, b, -product) > 0 ? next_up(product) : product;
+}
 
 }  // namespace sotto

@@ -54,7 +54,14 @@ OrderChoice best_order(const std::function<double(double)>& f, double largest_or
     if (next.value < m.value) m = next;
     m.at_edge = !inside && next.value <= m.value;
   }
-  return {m.value, order(m.x), m.at_edge};
+  OrderChoice best{m.value, order(m.x), m.at_edge};
+  // Bounds known at whole orders only have kinks there.
+  for (double whole : {std::floor(best.order), std::ceil(best.order)}) {
+    if (whole < 2 || whole > std::min(largest_order, 1e6)) continue;
+    const double value = f(whole);
+    if (value < best.value) best.value = value, best.order = whole;
+  }
+  return best;
 }
 
 OrderChoice best_epsilon(const RenyiBound& divergence, Delta delta, double largest_order) {

@@ -8,14 +8,13 @@
 
 namespace sotto {
 
-Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance,
-               double close) {
+Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance) {
   // a is the newest point, b the end of opposite sign, c the point before.
   double a = high, fa = f(high), b = low, fb = f(low), c = b, fc = fb, t = 0.5;
   if (fa > 0 || !(fb > 0)) return {low, high};
   for (int i = 0; i < 400; ++i) {
     const double size = std::max(std::abs(a), std::abs(b));
-    if (std::abs(a - b) <= tolerance * size || (a > b ? fa >= -close : fb >= -close)) break;
+    if (std::abs(a - b) <= tolerance * size) break;
     const double x = a + t * (b - a);
     if (x == a || x == b) break;
     const double fx = f(x);

@@ -10,10 +10,9 @@ struct Bracket {
   double low, high;
 };
 
-// Narrows [low, high], where f(low) > 0 ≥ f(high), until high − low ≤ tolerance·max(|low|, |high|) or f(high) is within
-// `close` below 0. Both ends keep their signs. Combines inverse quadratic steps with bisection (Chandrupatla).
-Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance,
-               double close = 0);
+// Narrows [low, high], where f(low) > 0 ≥ f(high), until high − low ≤ tolerance·max(|low|, |high|). Both ends keep their signs.
+// Combines inverse quadratic steps with bisection (Chandrupatla).
+Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance);
 
 struct Minimum {
   double x, value;

@@ -1,0 +1,298 @@
+#include "sotto/accounting/calibrate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/outward.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kPrecision = 1e-6;
+constexpr double kFineTolerance = 1e-5;  // of the numerical accountant in the last steps
+
+// ε at a value: +∞ when nothing is bounded, nothing when the value is not allowed there.
+class Target {
+ public:
+  Target(const SpecTemplate& spec, Epsilon target, Delta delta, const AccountOptions& options)
+      : spec_(spec), target_(target.value()), delta_(delta), options_(options) {}
+
+  std::optional<double> epsilon(double value) {
+    std::optional<Spec> s;
+    try {
+      s = spec_.with(value);
+    } catch (const DataError&) {
+      return std::nullopt;
+    } catch (const InvalidArgument&) {
+      return std::nullopt;
+    }
+    ++evaluations;
+    try {
+      at = value;
+      last = sotto::epsilon(*s, delta_, options_);
+      return last.upper;
+    } catch (const AccountingError&) {
+      last = {kInfinity, 0, options_.accountant, {}};
+      return kInfinity;
+    }
+  }
+  // ln(ε/target): above 0 is too much.
+  std::optional<double> excess(double value) {
+    const auto e = epsilon(value);
+    if (!e) return std::nullopt;
+    return *e <= 0 ? -50.0 : std::min(50.0, std::log(*e / target_));
+  }
+  bool fits(double value) {
+    const auto e = epsilon(value);
+    return e && *e <= target_;
+  }
+  AccountOptions& options() { return options_; }
+  double target() const { return target_; }
+
+  double at = 0;  // the value `last` belongs to
+  Bound last;
+  int evaluations = 0;
+
+ private:
+  const SpecTemplate& spec_;
+  double target_;
+  Delta delta_;
+  AccountOptions options_;
+};
+
+struct Crossing {
+  double safe, unsafe;                // neighbours on the two sides of the target
+  double safe_excess, unsafe_excess;  // ln(ε/target) there
+};
+
+[[noreturn]] void no_crossing(const SpecTemplate& spec, double target, bool always_met, double from,
+                              double to) {
+  if (always_met) {
+    throw AccountingError(
+        fmt::format("epsilon {} is met for every {} tried, from {:.3g} to {:.3g}", target,
+                    spec.unknown(), from, to),
+        "the unknown does not limit privacy here; choose it freely or ask for a smaller epsilon");
+  }
+  throw AccountingError(
+      fmt::format("epsilon {} cannot be met by any {}, tried from {:.3g} to {:.3g}", target,
+                  spec.unknown(), from, to),
+      "the other events alone cost too much; relax the target or change them");
+}
+
+// Walks outwards from `start` by growing factors until the target is crossed.
+Crossing find_crossing(const SpecTemplate& spec, Target& f, double start) {
+  struct Side {
+    double value, excess, factor;
+    bool open = true;
+  };
+  const auto first = f.excess(start);
+  if (!first) throw DataError(fmt::format("{} is not a usable value of {}", start, spec.unknown()));
+  Side sides[2] = {{start, *first, 0.5}, {start, *first, 2}};
+  const bool whole = spec.unknown_is_whole();
+  double from = start, to = start;
+  for (int step = 0; step < 90 && (sides[0].open || sides[1].open); ++step) {
+    for (Side& side : sides) {
+      if (!side.open) continue;
+      double next = side.value * side.factor;
+      if (whole) next = side.factor < 1 ? std::floor(next) : std::ceil(next);
+      std::optional<double> excess;
+      if (!(whole && next < 1) && next <= 9007199254740992.0 && next > 1e-300)
+        excess = f.excess(next);
+      if (!excess) {
+        // One last look at the end of the range itself: 1 is the largest rate and the smallest count.
+        side.open = false;
+        if ((side.value < 1) == (next < 1) || side.value == 1) continue;
+        next = 1, excess = f.excess(1);
+        if (!excess) continue;
+      }
+      if ((*excess > 0) != (side.excess > 0)) {
+        return *excess > 0 ? Crossing{side.value, next, side.excess, *excess}
+                           : Crossing{next, side.value, *excess, side.excess};
+      }
+      side.value = next, side.excess = *excess;
+      side.factor = std::clamp(side.factor * side.factor, 1.0 / 16, 16.0);
+      from = std::min(from, next), to = std::max(to, next);
+    }
+    if (to / from > 1e40) break;
+  }
+  no_crossing(spec, f.target(), *first <= 0, from, to);
+}
+
+// Narrows to the given relative width by secant steps on ln ε against ln value, kept inside the bracket.
+void refine(Target& f, Crossing& c, double width) {
+  for (int i = 0; i < 200; ++i) {
+    const double a = std::log(c.safe), b = std::log(c.unsafe), gap = std::abs(b - a);
+    if (gap <= width) return;
+    double t = -c.safe_excess / (c.unsafe_excess - c.safe_excess);  // where a straight line crosses
+    if (!(t > 0 && t < 1) || i % 4 == 3) t = 0.5;
+    // Land a little on the other side of the root, so that the bracket shrinks from both ends.
+    const double nudge = std::min(0.1, 0.3 * width / gap);
+    t = std::clamp(t < 0.5 ? t + nudge : t - nudge, 0.01 * std::min(1.0, width / gap) + 1e-6,
+                   1 - 1e-6);
+    const double x = std::exp(a + t * (b - a));
+    const double e = f.excess(x).value_or(50);
+    if (e > 0) {
+      c.unsafe = x, c.unsafe_excess = e;
+    } else {
+      c.safe = x, c.safe_excess = e;
+    }
+  }
+}
+
+// The last digits: the curve is a power of the value over a narrow bracket, so its slope tells both where to step and, once the
+// excess is a hair below 0, how far the root is. Falls back to the bracket when the steps do not settle.
+double polish(Target& f, Crossing c) {
+  double slope = (c.unsafe_excess - c.safe_excess) / std::log(c.unsafe / c.safe);
+  double x = std::log(c.safe) - c.safe_excess / slope, last_x = 0, last_excess = 0;
+  for (int i = 0; i < 10 && std::isfinite(slope) && slope != 0; ++i) {
+    const double excess = f.excess(std::exp(x)).value_or(50);
+    if (excess <= 0 && excess >= -std::abs(slope) * kPrecision) return std::exp(x);
+    if (std::abs(excess) > 1) break;
+    // A long step renews the slope; over a short one the accountant's own grid would disturb it.
+    if (i > 0 && std::abs(x - last_x) > 1e-4) slope = (excess - last_excess) / (x - last_x);
+    last_x = x, last_excess = excess;
+    x -= (excess + 0.4 * kPrecision * std::abs(slope)) / slope;
+  }
+  refine(f, c, kPrecision);
+  return c.safe;
+}
+
+double refine_whole(Target& f, Crossing c) {
+  while (std::abs(c.safe - c.unsafe) > 1) {
+    const double middle = std::floor(std::min(c.safe, c.unsafe) + std::abs(c.safe - c.unsafe) / 2);
+    (f.fits(middle) ? c.safe : c.unsafe) = middle;
+  }
+  return c.safe;
+}
+
+double starting_value(const SpecTemplate& spec) {
+  if (spec.unknown_is_whole()) return 64;
+  return spec.unknown() == "rate" || spec.unknown() == "delta" ? 0.01 : 1;
+}
+
+// From a rough answer to a bracket of the wanted accountant around it.
+Crossing around(const SpecTemplate& spec, Target& f, double guess, double toward_unsafe,
+                double step) {
+  const bool whole = spec.unknown_is_whole();
+  const auto move = [&](double from, double direction) {
+    const double x = from * std::exp(direction * step);
+    if (!whole) return x;
+    return direction > 0 ? std::max(from + 1, std::ceil(x))
+                         : std::max(1.0, std::min(from - 1, std::floor(x)));
+  };
+  auto e = f.excess(guess);
+  double at = guess, at_excess = e.value_or(50);
+  for (int i = 0; i < 60; ++i, step *= 2) {
+    const double next = move(at, at_excess > 0 ? -toward_unsafe : toward_unsafe);
+    if (next == at) break;
+    const auto found = f.excess(next);
+    if (!found) break;
+    if ((*found > 0) != (at_excess > 0)) {
+      return *found > 0 ? Crossing{at, next, at_excess, *found}
+                        : Crossing{next, at, *found, at_excess};
+    }
+    at = next, at_excess = *found;
+  }
+  return find_crossing(spec, f, guess);
+}
+
+void check_weights(std::span<const double> weights) {
+  if (weights.empty()) throw InvalidArgument("a budget needs at least one weight to be split by");
+  for (double w : weights) {
+    if (!(w > 0) || !std::isfinite(w))
+      throw InvalidArgument(fmt::format("a weight is {}; it must be a finite number above 0", w));
+  }
+}
+
+// total·w/Σw, rounded down, and lowered further if the rounded-up sum of shares would pass the total.
+std::vector<double> shares(std::span<const double> weights, double total) {
+  check_weights(weights);
+  double sum = 0;
+  for (double w : weights) sum += w;
+  std::vector<double> out;
+  for (double w : weights)
+    out.push_back(
+        widen_down(total * (w / sum), 8 * kUlp * static_cast<double>(weights.size() + 1)));
+  return out;
+}
+
+}  // namespace
+
+Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
+                      const AccountOptions& options) {
+  const bool whole = spec.unknown_is_whole();
+  const bool numerical =
+      options.accountant == Accountant::automatic || options.accountant == Accountant::pld;
+  int evaluations = 0;
+  Target f(spec, target, delta, options);
+  std::optional<Crossing> crossing;
+  if (numerical && !options.fully_adaptive) {
+    // A Rényi answer within a few percent is cheap; the numerical accountant then starts close to its own.
+    AccountOptions cheap = options;
+    cheap.accountant = Accountant::rdp;
+    Target g(spec, target, delta, cheap);
+    try {
+      Crossing rough = find_crossing(spec, g, starting_value(spec));
+      if (!whole) refine(g, rough, 0.1);
+      const double toward_unsafe = rough.unsafe > rough.safe ? 1 : -1;
+      evaluations = g.evaluations;
+      f.options().tolerance = std::max(options.tolerance, 1e-3);
+      crossing = around(spec, f, whole ? rough.safe : std::sqrt(rough.safe * rough.unsafe),
+                        toward_unsafe, 0.06);
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::internal || e.code() == ErrorCode::interrupted) throw;
+      evaluations = g.evaluations;
+    }
+  }
+  if (!crossing) crossing = find_crossing(spec, f, starting_value(spec));
+  double value;
+  if (whole) {
+    if (numerical) f.options().tolerance = options.tolerance;
+    value = refine_whole(f, *crossing);
+  } else if (numerical && !options.fully_adaptive) {
+    refine(f, *crossing, 2e-3);
+    f.options().tolerance = std::min(options.tolerance, kFineTolerance);
+    value = polish(f, *crossing);
+  } else {
+    refine(f, *crossing, 0.02);
+    value = polish(f, *crossing);
+  }
+  // The last word is the accountant's, at this very value.
+  for (int i = 0; !(f.at == value && f.last.upper <= target.value()) && !f.fits(value) && i < 60;
+       ++i) {
+    const double away = value > crossing->unsafe ? 1 : -1;
+    value = whole ? value + away : value * std::exp(away * kPrecision * std::ldexp(1.0, i));
+  }
+  Calibration out{spec.unknown(), value, f.last, evaluations + f.evaluations};
+  if (!(out.epsilon.upper <= target.value()))
+    invariant_broken("a calibrated value misses its target");
+  return out;
+}
+
+std::vector<ApproximateDp> split_budget(std::span<const double> weights, Epsilon epsilon,
+                                        double delta) {
+  if (!(delta >= 0 && delta < 1))
+    throw InvalidArgument(fmt::format("delta is {}; it must be 0 or more and below 1", delta));
+  const auto e = shares(weights, epsilon.value());
+  const auto d = delta == 0 ? std::vector<double>(weights.size(), 0.0) : shares(weights, delta);
+  std::vector<ApproximateDp> out;
+  for (std::size_t i = 0; i < e.size(); ++i) out.push_back({e[i], d[i], 1});
+  return out;
+}
+
+std::vector<double> split_rho(std::span<const double> weights, Rho rho) {
+  return shares(weights, rho.value());
+}
+
+std::vector<double> split_gaussian(std::span<const double> weights, Epsilon epsilon, Delta delta) {
+  const double mu = gaussian_mu(epsilon, delta);
+  std::vector<double> out;
+  for (double square : shares(weights, widen_down(mu * mu, 1e-13)))
+    out.push_back(widen_up(1 / std::sqrt(square), 4 * kUlp));
+  return out;
+}
+
+}  // namespace sotto
