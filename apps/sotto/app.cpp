@@ -8,6 +8,7 @@
 
 #include "commands/commands.hpp"
 #include "help.hpp"
+#include "output_file.hpp"
 #include "parse.hpp"
 #include "sotto/core/error.hpp"
 
@@ -30,6 +31,16 @@ std::vector<std::string> names(const std::vector<Command>& commands) {
   return result;
 }
 
+// The result appears under its name only when it is complete.
+void run_into_file(const Command& command, const Arguments& arguments, Context& context) {
+  OutputFile file(arguments.text("output"));
+  Output out([&](std::string_view bytes) { file.write(bytes); });
+  Context inner{.rng = context.rng, .out = out, .err = context.err, .quiet = context.quiet};
+  command.run(arguments, inner);
+  out.flush();
+  file.publish();
+}
+
 }  // namespace
 
 void run(const std::vector<std::string>& words, Context& context) {
@@ -47,7 +58,11 @@ void run(const std::vector<std::string>& words, Context& context) {
     const Arguments arguments = call.arguments();
     context.quiet = arguments.flag("quiet");
     context.color = want_color(arguments.text("color"));
-    call.command().run(arguments, context);
+    if (find_option(call.command(), "output") != nullptr && arguments.given("output")) {
+      run_into_file(call.command(), arguments, context);
+    } else {
+      call.command().run(arguments, context);
+    }
   }
   context.out.flush();
 }

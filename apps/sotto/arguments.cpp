@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "suggest.hpp"
+#include "sotto/data/nearest_name.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -45,12 +45,6 @@ std::vector<std::string> split(const std::string& text) {
   }
 }
 
-std::string choice_hint(const std::string& typed, const std::vector<std::string>& choices) {
-  const std::string near = nearest(typed, choices);
-  return near.empty() ? fmt::format("choose one of: {}", fmt::join(choices, ", "))
-                      : fmt::format("did you mean '{}'?", near);
-}
-
 void check_value(const Option& option, const std::string& text) {
   const auto refuse = [&](const std::string& allowed) {
     throw InvalidArgument(fmt::format("--{} is '{}'; it must be {}", option.name, text, allowed),
@@ -72,7 +66,7 @@ void check_value(const Option& option, const std::string& text) {
     }
     throw InvalidArgument(fmt::format("--{} is '{}'; it must be one of {}", option.name, text,
                                       fmt::join(option.choices, ", ")),
-                          choice_hint(text, option.choices));
+                          name_hint(text, option.choices, "choices"));
   }
   if (text.empty()) refuse("something");
 }
@@ -113,7 +107,7 @@ Arguments::Arguments(const Command& command, std::string title, RawOptions raw,
       if (!known) {
         throw InvalidArgument(fmt::format("{} is '{}'; it must be one of {}", positional.name, text,
                                           fmt::join(positional.choices, ", ")),
-                              choice_hint(text, positional.choices));
+                              name_hint(text, positional.choices, "choices"));
       }
     }
     next = positional.many ? positionals_.size() : next + 1;

@@ -6,11 +6,29 @@
 
 namespace sotto::cli {
 
-// Throws StorageError; then nothing is left behind and an older file of that name is untouched.
+// Until publish() the target is untouched; without it, or after an error, nothing is left behind.
+// A target that is no regular file (a device, a pipe) cannot be replaced and is written directly.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);  // throws StorageError
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view bytes);  // throws StorageError
+  void publish();                      // throws StorageError
+
+ private:
+  [[noreturn]] void fail(int reason) const;
+
+  std::string path_, temporary_;  // temporary_ is empty when the target is written directly
+  int descriptor_ = -1;
+};
+
+// The whole content at once.
 void write_file(const std::string& path, std::string_view content);
 
-// The temporary file of a write under way, for the signal handler to remove. Safe to call from a
-// handler.
+// Removes the temporary file of a write under way. Safe to call from a signal handler.
 void remove_unfinished_file();
 
 }  // namespace sotto::cli

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sotto/core/error.hpp"
-#include "suggest.hpp"
+#include "sotto/data/nearest_name.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -23,7 +23,7 @@ std::vector<std::string> visible(const std::vector<Command>& commands) {
 
 [[noreturn]] void unknown_command(const Call& call, const std::string& word) {
   const auto names = visible(call.command().commands);
-  const std::string near = nearest(word, names);
+  const std::string near = nearest_name(word, names);
   throw InvalidArgument(fmt::format("'{}' is not a command of {}", word, call.title()),
                         near.empty() ? fmt::format("the commands are: {}", fmt::join(names, ", "))
                                      : fmt::format("did you mean '{} {}'?", call.title(), near));
@@ -33,7 +33,7 @@ std::vector<std::string> visible(const std::vector<Command>& commands) {
   const std::string typed = word.substr(0, word.find('='));
   std::vector<std::string> names;
   for (const Option& option : call.command().options) names.push_back("--" + option.name);
-  const std::string near = nearest(typed, names);
+  const std::string near = nearest_name(typed, names);
   throw InvalidArgument(fmt::format("{} has no option '{}'", call.title(), typed),
                         near.empty() ? fmt::format("see: {} --help", call.title())
                                      : fmt::format("did you mean {}?", near));

@@ -39,14 +39,20 @@ Command make_table() {
           "Every result that touches private data comes with its guarantee: what one record is, "
           "which data sets are "
           "neighbours, epsilon and delta.",
-      .examples = {},
+      .examples = {{"The mean of a column, with epsilon 0.5",
+                    "sotto release mean --data people.csv --column age --lower 17 --upper 90 "
+                    "--epsilon 0.5"},
+                   {"The epsilon of a training run described as events",
+                    "sotto account training.json --delta 1e-5"},
+                   {"How much noise a budget needs",
+                    "sotto calibrate unknown_noise.json --epsilon 1 --delta 1e-5"}},
       .options = {{.name = "version",
                    .type = Type::flag,
                    .help = "show the version and what is built in",
                    .group = "Common options"},
                   json_option()},
-      .commands = {noise_command(), completion_command(), man_command(), help_command(),
-                   docs_command()},
+      .commands = {release_command(), account_command(), calibrate_command(), noise_command(),
+                   completion_command(), man_command(), help_command(), docs_command()},
   };
   root.options.back().group = "Common options";
   add_common_options(root);

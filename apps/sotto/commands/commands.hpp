@@ -9,16 +9,21 @@
 
 namespace sotto::cli {
 
+Command account_command();
+Command calibrate_command();
 Command completion_command();
 Command docs_command();
 Command help_command();
 Command man_command();
 Command noise_command();
+Command release_command();
 
 void print_version(const Arguments& arguments, Context& context);
 
 // Options that several commands share.
 Option json_option();
+Option output_option();
+Option relation_option();
 Option insecure_seed_option();
 
 inline constexpr const char* kInsecure = "INSECURE: NOT PRIVATE";

@@ -112,6 +112,7 @@ Command noise_command() {
                   {.name = "binary",
                    .type = Type::flag,
                    .help = "write 8-byte little-endian doubles instead of lines"},
+                  output_option(),
                   insecure_seed_option()},
       .run = run,
   };

@@ -9,6 +9,24 @@ Option json_option() {
           .help = "print the result as JSON (stable, \"schema\": 1)"};
 }
 
+Option output_option() {
+  return {.name = "output",
+          .type = Type::file,
+          .value = "FILE",
+          .help = "write the result to a file, whole or not at all, instead of standard output",
+          .letter = 'o'};
+}
+
+Option relation_option() {
+  return {.name = "relation",
+          .type = Type::choice,
+          .value = "R",
+          .help =
+              "which data sets are neighbours: one row more or less, one row replaced, or one row "
+              "nulled",
+          .choices = {"add_remove", "replace_one", "zero_out"}};
+}
+
 Option insecure_seed_option() {
   return {.name = "insecure-seed",
           .type = Type::whole,

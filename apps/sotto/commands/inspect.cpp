@@ -1,0 +1,111 @@
+// sotto inspect: is this model private, and how much? sotto verify: is what its certificate says true?
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "../format.hpp"
+#include "commands.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/statement.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/models/artifact.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void run_inspect(const Arguments& arguments, Context& context) {
+  const Artifact artifact = read_artifact(arguments.positionals().front());
+  const Certificate& c = artifact.certificate;
+  if (arguments.flag("json")) {
+    context.out.print("{}\n", to_json(c).dump());
+    return;
+  }
+  if (!c.is_private()) {
+    context.out.print(
+        "{}\n",
+        context.bold("This model is NOT PRIVATE: it was made without differential privacy."));
+    return;
+  }
+  context.out.print("{}\n", context.bold(fmt::format(
+                                "This model is differentially private: epsilon = {}, delta = {}.",
+                                round_up(c.epsilon), round_up(c.delta))));
+  if (!c.secure())
+    context.out.print("{}\n", context.bold("INSECURE: it was made with a fixed seed, so it is NOT "
+                                           "PRIVATE against anyone who knows the seed."));
+  Bound bound{.upper = c.epsilon,
+              .lower = 0,
+              .accountant = parse_accountant(c.accountant),
+              .conversion = c.conversion};
+  context.out.print("{}", statement(*c.spec, Delta(c.delta), bound, "one " + c.unit));
+  context.out.print("method: {}: {}\n", c.method, c.description);
+  for (const std::string& assumption : c.assumptions)
+    context.out.print("assumes: {}\n", assumption);
+  context.out.print("made by sotto {}, random generator {}{}\n", c.version, c.generator,
+                    c.dataset.empty() ? "" : ", data set " + c.dataset);
+}
+
+void run_verify(const Arguments& arguments, Context& context) {
+  const std::string place = arguments.positionals().front();
+  const Artifact artifact = read_artifact(place);  // checks the digests
+  const Certificate& c = artifact.certificate;
+  if (!c.is_private())
+    throw VerificationFailed(
+        fmt::format("'{}' claims no privacy: there is nothing to verify", place),
+        "train with a budget");
+  if (!c.secure())
+    throw VerificationFailed(
+        fmt::format("'{}' was made with a fixed seed and is not private", place),
+        "train again without --insecure-seed");
+  const Bound bound = epsilon(*c.spec, Delta(c.delta));
+  const bool holds = c.epsilon >= bound.upper * (1 - 1e-9);
+  if (!holds) {
+    throw VerificationFailed(
+        fmt::format("the certificate claims epsilon = {}, but its events cost {}", c.epsilon,
+                    round_up(bound.upper)),
+        "do not rely on this artifact");
+  }
+  if (arguments.flag("json")) {
+    context.out.print("{}\n", Json{{"schema", 1},
+                                   {"verified", true},
+                                   {"epsilon", c.epsilon},
+                                   {"recomputed", bound.upper},
+                                   {"delta", c.delta}}
+                                  .dump());
+  } else {
+    context.out.print(
+        "verified: the files are the certified ones and the events cost epsilon = {} at delta = {} "
+        "(claimed {})\n",
+        round_up(bound.upper), round_up(c.delta), round_up(c.epsilon));
+  }
+}
+
+Command on_directory(std::string name, std::string summary, std::string description,
+                     Example example, void (*run)(const Arguments&, Context&)) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .description = std::move(description),
+          .examples = {std::move(example)},
+          .positionals = {{.name = "DIR",
+                           .help = "the directory that sotto train wrote",
+                           .type = Type::file}},
+          .options = {json_option(), output_option()},
+          .run = run};
+}
+
+}  // namespace
+
+Command inspect_command() {
+  return on_directory("inspect", "say whether a model is private, and how much", "",
+                      {"The guarantee in words", "sotto inspect model"}, run_inspect);
+}
+
+Command verify_command() {
+  return on_directory("verify", "recompute a model's epsilon and check its files",
+                      "Recomputes epsilon from the events in the certificate and compares the "
+                      "digests of the files. Exit code 5 when anything does not match.",
+                      {"Check an artifact", "sotto verify model"}, run_verify);
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,16 @@
+// Options that the commands on models share: where the data and the schema are, the budget.
+#pragma once
+
+#include "commands.hpp"
+#include "sotto/data/encoder.hpp"
+#include "sotto/data/table.hpp"
+
+namespace sotto::cli {
+
+std::vector<Option> training_data_options();  // --data, --schema, --target, --no-header
+std::vector<Option> budget_options();         // --epsilon, --delta, --rho
+
+Encoder encoder_of(const Arguments& arguments);  // throws DataError
+TableOptions table_options(const Arguments& arguments);
+
+}  // namespace sotto::cli

@@ -1,0 +1,391 @@
+// sotto release: a private statistic of one column of a CSV file.
+#include "release.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "../cost.hpp"
+#include "../format.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string neighbours(Relation relation) {
+  switch (relation) {
+    case Relation::add_remove: return "data sets with one row more or less";
+    case Relation::replace_one: return "data sets of the same size that differ in one row";
+    case Relation::zero_out: return "data sets of the same size where one row is nulled";
+  }
+  invariant_broken("unknown relation");
+}
+
+Json noise_json(const NoiseInfo& noise) {
+  const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
+  return {{"distribution", noise.distribution},
+          {"scale", noise.scale},
+          {"standard_deviation", maybe(noise.standard_deviation)},
+          {"half_width_95", maybe(noise.half_width_95)},
+          {"approximate", noise.approximate}};
+}
+
+void add_cost(Json& json, const Event& event, const Arguments& arguments, const Cost& cost) {
+  const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
+  json["event"] = to_json(event);
+  json["relation"] = name(relation_of(arguments));
+  json["epsilon"] = maybe(cost.epsilon);
+  json["delta"] = maybe(cost.delta);
+  if (const auto rho = arguments.maybe_number("rho")) json["rho"] = *rho;
+}
+
+std::string guarantee(const Arguments& arguments, const Cost& cost) {
+  const Relation relation = relation_of(arguments);
+  std::string what;
+  if (arguments.given("rho")) {
+    what = fmt::format("rho-zCDP with rho = {}", round_up(arguments.number("rho")));
+    if (cost.epsilon) what += ", hence ";
+  }
+  if (cost.epsilon)
+    what += fmt::format("epsilon = {}, delta = {}", round_up(*cost.epsilon), round_up(*cost.delta));
+  return fmt::format("{}\n  unit       one row; neighbours ({}) are {}", what, name(relation),
+                     neighbours(relation));
+}
+
+std::string noise_text(const NoiseInfo& noise) {
+  std::string text = fmt::format("{}, scale {:.4g}", noise.distribution, noise.scale);
+  if (noise.half_width_95) {
+    text += fmt::format("; 95 % of the time {}within ±{}", noise.approximate ? "about " : "",
+                        round_up(*noise.half_width_95, 4));
+  }
+  return text;
+}
+
+// δ is the chance that anything at all is revealed: with 1/n it allows publishing one row of the data in full.
+void check_delta(const Arguments& arguments, const Answer& answer, Context& context) {
+  const auto delta = arguments.maybe_number("delta");
+  if (!delta || !count_is_public(relation_of(arguments)) || answer.rows == 0) return;
+  const auto n = static_cast<double>(answer.rows);
+  if (*delta >= 1 / std::sqrt(n)) {
+    throw InvalidArgument(
+        fmt::format("--delta is {}; for {} rows it must be below 1/sqrt(n) = {:.3g}", *delta,
+                    answer.rows, 1 / std::sqrt(n)),
+        "choose delta well below 1/n");
+  }
+  if (*delta >= 1 / n) {
+    context.note(
+        fmt::format("sotto: warning: --delta {} is not below 1/n = {:.3g}; such a delta allows "
+                    "revealing whole rows",
+                    *delta, 1 / n));
+  }
+}
+
+template <PreparedRelease (*prepare)(const Arguments&, Context&)>
+void run(const Arguments& arguments, Context& context) {
+  const PreparedRelease release = prepare(arguments, context);
+  const Cost cost = cost_of(release.event, relation_of(arguments), arguments);
+  Json json = {{"schema", 1}};
+  if (arguments.flag("dry-run")) {
+    if (arguments.flag("json")) {
+      json["dry_run"] = true;
+      add_cost(json, release.event, arguments, cost);
+      context.out.print("{}\n", json.dump());
+    } else {
+      context.out.print(
+          "{}: not run, no data read\n  would cost {}\n  plan       {}\n  event      {}\n",
+          release.what, guarantee(arguments, cost), release.plan, to_json(release.event).dump());
+    }
+    return;
+  }
+  std::optional<Rng> seeded = insecure_rng(arguments, context);
+  const Answer answer = release.run(seeded ? *seeded : context.rng());
+  check_delta(arguments, answer, context);
+  if (arguments.flag("json")) {
+    json["value"] = answer.value;
+    json["noise"] = noise_json(answer.noise);
+    add_cost(json, answer.event, arguments, cost);
+    if (seeded) json["warning"] = kInsecure;
+    context.out.print("{}\n", json.dump());
+  } else if (context.quiet) {
+    context.out.print("{}\n", answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text);
+  } else {
+    context.out.print("{}: {}\n  noise      {}\n  guarantee  {}\n  plan       {}\n", release.what,
+                      context.bold(answer.text), noise_text(answer.noise),
+                      guarantee(arguments, cost), release.plan);
+    if (seeded) context.out.print("  {}\n", kInsecure);
+  }
+}
+
+std::vector<Option> data_options(bool column_required) {
+  return {
+      {.name = "data",
+       .type = Type::file,
+       .value = "FILE",
+       .help = "CSV file, plain or gzip; - reads standard input",
+       .required = true,
+       .group = "Data"},
+      {.name = "column",
+       .type = Type::text,
+       .value = "NAME",
+       .help = column_required
+                   ? "the column; its number from 1 on with --no-header"
+                   : "count the rows where this column is not empty, or meets a condition",
+       .required = column_required,
+       .group = "Data"},
+      {.name = "no-header",
+       .type = Type::flag,
+       .help = "the first row is data; columns are named 1, 2, ...",
+       .group = "Data"},
+      {.name = "delimiter",
+       .type = Type::choice,
+       .value = "C",
+       .help = "what separates the fields",
+       .fallback = "comma",
+       .choices = {"comma", "semicolon", "bar", "tab"},
+       .group = "Data"},
+      {.name = "missing-values",
+       .type = Type::list,
+       .value = "A,B",
+       .help = "texts that mean a missing cell, as an empty cell always does",
+       .group = "Data"},
+  };
+}
+
+std::vector<Option> bound_options(bool required) {
+  const std::string what =
+      required ? "; values beyond are clamped to it" : " of the values to count";
+  return {{.name = "lower",
+           .type = Type::number,
+           .value = "L",
+           .help = "public lower bound" + what,
+           .required = required,
+           .group = "Data"},
+          {.name = "upper",
+           .type = Type::number,
+           .value = "U",
+           .help = "public upper bound" + what,
+           .required = required,
+           .group = "Data"}};
+}
+
+Option missing_option(std::vector<std::string> choices, const std::string& help) {
+  return {.name = "missing",
+          .type = Type::choice,
+          .value = "WHAT",
+          .help = help,
+          .fallback = "refuse",
+          .choices = std::move(choices),
+          .group = "Data"};
+}
+
+std::vector<Option> privacy_options() {
+  const std::string hint = "typical values lie between 0.1 (strong) and 10 (weak)";
+  Option relation = relation_option();
+  relation.fallback = "add_remove";
+  relation.group = "Privacy";
+  Option seed = insecure_seed_option();
+  seed.group = "Output";
+  Option json = json_option();
+  json.group = "Output";
+  Option output = output_option();
+  output.group = "Output";
+  return {
+      {.name = "epsilon",
+       .type = Type::number,
+       .value = "E",
+       .help = "budget: pure epsilon (Laplace noise), or with --delta (epsilon, delta) (Gaussian "
+               "noise)",
+       .range = Range::above(0),
+       .hint = hint,
+       .group = "Privacy"},
+      {.name = "delta",
+       .type = Type::number,
+       .value = "D",
+       .help = "budget: failure probability, well below 1 / number of rows",
+       .range = Range::inside(0, 1),
+       .hint = "choose delta well below 1 / (number of rows), e.g. 1e-6",
+       .group = "Privacy"},
+      {.name = "rho",
+       .type = Type::number,
+       .value = "R",
+       .help = "budget: zero-concentrated DP (Gaussian noise) instead of --epsilon; with --delta "
+               "the epsilon is computed",
+       .range = Range::above(0),
+       .hint = "rho 0.005 is about as strong as epsilon 0.5 with delta 1e-6",
+       .group = "Privacy"},
+      relation,
+      {.name = "dry-run",
+       .type = Type::flag,
+       .help = "show the event and its cost; read no data",
+       .group = "Privacy"},
+      json,
+      output,
+      seed,
+  };
+}
+
+Command statistic(std::string name, std::string summary, std::vector<Example> examples,
+                  bool column_required, std::vector<Option> own,
+                  void (*run)(const Arguments&, Context&), std::string needs) {
+  Command command{.name = std::move(name),
+                  .summary = std::move(summary),
+                  .examples = std::move(examples),
+                  .run = run};
+  command.options = data_options(column_required);
+  for (auto& option : own) command.options.push_back(std::move(option));
+  for (auto& option : privacy_options()) command.options.push_back(std::move(option));
+  command.usage = fmt::format("--data FILE{} (--epsilon E [--delta D] | --rho R) [options]", needs);
+  return command;
+}
+
+std::vector<Option> numeric_options() {
+  auto options = bound_options(true);
+  options.push_back(missing_option(
+      {"refuse", "midpoint", "skip"},
+      "a missing or NaN cell is an error, counts as the middle of the bounds, or is left out "
+      "(add_remove only)"));
+  return options;
+}
+
+}  // namespace
+
+Relation relation_of(const Arguments& arguments) {
+  return parse_relation(arguments.text("relation"));
+}
+
+Budget budget_of(const Arguments& arguments) {
+  const auto epsilon = arguments.maybe_number("epsilon"), delta = arguments.maybe_number("delta"),
+             rho = arguments.maybe_number("rho");
+  if (epsilon && rho)
+    throw InvalidArgument("--epsilon and --rho are both given", "choose one kind of budget");
+  if (rho) return Budget::zcdp(*rho);
+  if (!epsilon) {
+    throw InvalidArgument(
+        fmt::format("{} needs a budget: --epsilon E, --epsilon E --delta D, or --rho R",
+                    arguments.title()),
+        "for example --epsilon 0.5");
+  }
+  return delta ? Budget::approximate(*epsilon, *delta) : Budget::pure(*epsilon);
+}
+
+Command release_command() {
+  std::vector<Option> count_options = bound_options(false);
+  count_options.push_back({.name = "equals",
+                           .type = Type::text,
+                           .value = "TEXT",
+                           .help = "count the rows where the column is this text",
+                           .group = "Data"});
+  count_options.push_back(missing_option(
+      {"refuse", "skip"},
+      "with --lower or --upper: a missing or NaN cell is an error, or is not counted"));
+  std::vector<Option> quantile_options = numeric_options();
+  quantile_options.push_back({.name = "probability",
+                              .type = Type::number,
+                              .value = "P",
+                              .help = "which quantile; 0.5 is the median",
+                              .fallback = "0.5",
+                              .range = Range::between(0, 1),
+                              .group = "Data"});
+  std::vector<Option> histogram_options = {
+      {.name = "values",
+       .type = Type::list,
+       .value = "A,B,C",
+       .help = "the categories, a public list",
+       .group = "Data"},
+      {.name = "unknown",
+       .type = Type::choice,
+       .value = "WHAT",
+       .help = "a cell in no declared category is an error or is not counted",
+       .fallback = "refuse",
+       .choices = {"refuse", "ignore"},
+       .group = "Data"},
+      {.name = "other",
+       .type = Type::text,
+       .value = "VALUE",
+       .help = "the one of --values that counts all undeclared cells",
+       .group = "Data"},
+      {.name = "unknown-categories",
+       .type = Type::flag,
+       .help = "instead of --values: release the categories that are common enough; needs "
+               "--epsilon and --delta",
+       .group = "Data"}};
+
+  return {
+      .name = "release",
+      .summary = "release a private statistic of a CSV column",
+      .description =
+          "One row is one record. Bounds and categories are public facts that you declare; they "
+          "are never read from the data, and values "
+          "beyond the bounds are clamped. Under add_remove the number of rows is private, so mean "
+          "and variance also pay for a noisy "
+          "count. The epsilon shown is what the accountant finds for the noise that was drawn; it "
+          "is never above the budget.\n\n"
+          "--json prints "
+          "{\"schema\":1,\"value\":...,\"noise\":{...},\"event\":{...},\"relation\":...,"
+          "\"epsilon\":...,\"delta\":...}; with --rho "
+          "and no --delta, epsilon and delta are null and \"rho\" is the guarantee.",
+      .examples = {{"A mean age with epsilon 0.5",
+                    "sotto release mean --data people.csv --column age --lower 17 --upper 90 "
+                    "--epsilon 0.5"},
+                   {"What would it cost? Reads nothing",
+                    "sotto release mean --data people.csv --column age --lower 17 --upper 90 "
+                    "--epsilon 0.5 --dry-run"}},
+      .commands = {statistic("count", "how many rows there are, or how many meet a condition",
+                             {{"The number of rows",
+                               "sotto release count --data people.csv --epsilon 0.1"},
+                              {"How many are between 30 and 40",
+                               "sotto release count --data people.csv --column age --lower 30 "
+                               "--upper 40 --epsilon 0.5"},
+                              {"As JSON, for a program",
+                               "sotto release count --data people.csv --column city --equals Turin "
+                               "--epsilon 0.5 --json"}},
+                             false, count_options, run<prepare_count>, ""),
+                   statistic("sum", "the sum of a numeric column",
+                             {{"Total income, one row replaced",
+                               "sotto release sum --data people.csv --column income --lower 0 "
+                               "--upper 100000 --epsilon 1 --relation replace_one"}},
+                             true, numeric_options(), run<prepare_sum>,
+                             " --column NAME --lower L --upper U"),
+                   statistic("mean", "the mean of a numeric column",
+                             {{"A mean age with epsilon 0.5",
+                               "sotto release mean --data people.csv --column age --lower 17 "
+                               "--upper 90 --epsilon 0.5"},
+                              {"With Gaussian noise",
+                               "sotto release mean --data people.csv --column age --lower 17 "
+                               "--upper 90 --epsilon 0.5 --delta 1e-6"},
+                              {"From a pipe, as JSON",
+                               "zcat people.csv.gz | sotto release mean --data - --column age "
+                               "--lower 17 --upper 90 --rho 0.01 --json"}},
+                             true, numeric_options(), run<prepare_mean>,
+                             " --column NAME --lower L --upper U"),
+                   statistic("variance", "the population variance of a numeric column",
+                             {{"How much ages vary",
+                               "sotto release variance --data people.csv --column age --lower 17 "
+                               "--upper 90 --epsilon 1"}},
+                             true, numeric_options(), run<prepare_variance>,
+                             " --column NAME --lower L --upper U"),
+                   statistic("histogram", "how many rows fall in each category of a text column",
+                             {{"Rows per city, with the cities declared",
+                               "sotto release histogram --data people.csv --column city --values "
+                               "Turin,Milan,Rome --epsilon 1"},
+                              {"Nobody knows the cities: find the common ones",
+                               "sotto release histogram --data people.csv --column city "
+                               "--unknown-categories --epsilon 1 --delta 1e-6"}},
+                             true, histogram_options, run<prepare_histogram>,
+                             " --column NAME (--values A,B,C | --unknown-categories)"),
+                   statistic("quantile", "the median or another quantile of a numeric column",
+                             {{"The median age",
+                               "sotto release quantile --data people.csv --column age --lower 17 "
+                               "--upper 90 --epsilon 0.5"},
+                              {"Nine in ten earn less than this",
+                               "sotto release quantile --data people.csv --column income --lower 0 "
+                               "--upper 100000 --probability 0.9 --epsilon 1"}},
+                             true, quantile_options, run<prepare_quantile>,
+                             " --column NAME --lower L --upper U")},
+  };
+}
+
+}  // namespace sotto::cli

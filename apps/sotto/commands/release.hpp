@@ -1,0 +1,46 @@
+// What the statistics of `sotto release` have in common: a request from the options, a plan before data, an answer with its noise.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "commands.hpp"
+#include "sotto/core/event.hpp"
+#include "sotto/core/relation.hpp"
+#include "sotto/mechanisms/budget.hpp"
+#include "sotto/mechanisms/noise_info.hpp"
+
+namespace sotto::cli {
+
+// The released value, ready to be shown.
+struct Answer {
+  nlohmann::ordered_json value;
+  std::string text;  // the value for people
+  NoiseInfo noise;
+  Event event;
+  std::uint64_t rows;  // PRIVATE under add_remove: only for checks where the number is public
+};
+
+// A plan knows its cost before any private byte is read; run() reads the data.
+struct PreparedRelease {
+  std::string what;  // "mean of 'age'"
+  std::string plan;  // what will be noised, in words
+  Event event;
+  std::function<Answer(Rng&)> run;
+};
+
+// One function per statistic (release_statistics.cpp). They check all options and read nothing.
+PreparedRelease prepare_count(const Arguments& arguments, Context& context);
+PreparedRelease prepare_sum(const Arguments& arguments, Context& context);
+PreparedRelease prepare_mean(const Arguments& arguments, Context& context);
+PreparedRelease prepare_variance(const Arguments& arguments, Context& context);
+PreparedRelease prepare_histogram(const Arguments& arguments, Context& context);
+PreparedRelease prepare_quantile(const Arguments& arguments, Context& context);
+
+// From --epsilon, --delta, --rho; throws InvalidArgument for a combination without meaning.
+Budget budget_of(const Arguments& arguments);
+Relation relation_of(const Arguments& arguments);
+
+}  // namespace sotto::cli

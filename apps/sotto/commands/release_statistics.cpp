@@ -1,0 +1,265 @@
+// The six statistics: each turns its options into a plan, and the plan into a function that reads the column and releases.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "../reading_progress.hpp"
+#include "release.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/data/csv.hpp"
+#include "sotto/data/number.hpp"
+#include "sotto/mechanisms/counts.hpp"
+#include "sotto/mechanisms/moments.hpp"
+#include "sotto/mechanisms/quantile.hpp"
+#include "sotto/mechanisms/stability_histogram.hpp"
+
+namespace sotto::cli {
+namespace {
+
+CsvReader open_data(const Arguments& arguments) {
+  CsvOptions options;
+  options.header = !arguments.flag("no-header");
+  const std::string delimiter = arguments.text("delimiter");
+  options.delimiter = delimiter == "tab"         ? '\t'
+                      : delimiter == "semicolon" ? ';'
+                      : delimiter == "bar"       ? '|'
+                                                 : ',';
+  if (arguments.given("missing-values")) options.missing_values = arguments.list("missing-values");
+  return CsvReader(arguments.text("data"), options);
+}
+
+Bounds bounds_of(const Arguments& arguments) {
+  return {arguments.number("lower"), arguments.number("upper")};
+}
+
+// What becomes of a missing cell. Leaving the row out is the same as its absence, which only add_remove hides;
+// where the number of rows is public it would reveal how many cells are missing.
+enum class Missing { refuse, midpoint, skip };
+
+Missing missing_of(const Arguments& arguments) {
+  const std::string choice = arguments.text("missing");
+  if (choice == "refuse") return Missing::refuse;
+  if (choice == "midpoint") return Missing::midpoint;
+  if (count_is_public(relation_of(arguments))) {
+    throw Unsupported(
+        fmt::format("--missing skip does not go with {}, where the number of rows is public",
+                    name(relation_of(arguments))),
+        "use --missing midpoint, or --relation add_remove");
+  }
+  return Missing::skip;
+}
+
+NonFinite non_finite(Missing missing) {
+  return missing == Missing::midpoint ? NonFinite::midpoint : NonFinite::refuse;
+}
+
+// Calls add(value) for every row that counts; returns the number of rows read.
+template <class Add>
+std::uint64_t read_numbers(const Arguments& arguments, Missing missing, Context& context,
+                           const Add& add) {
+  ReadingProgress progress(arguments.text("data"), context);
+  CsvReader reader = open_data(arguments);
+  std::uint64_t rows = 0;
+  reader.for_each_numbers(
+      arguments.text("column"),
+      [&](std::span<const double> values, std::uint64_t) {
+        for (const double value : values) {
+          if (missing != Missing::skip || !std::isnan(value)) add(value);
+          progress.tick();
+        }
+        rows += values.size();
+      },
+      missing == Missing::refuse ? MissingNumbers::refuse : MissingNumbers::as_nan);
+  progress.finish();
+  return rows;
+}
+
+Answer answer(const Release<Statistic>& release, std::uint64_t rows) {
+  return {.value = release.value.value,
+          .text = fmt::format("{:.6g}", release.value.value),
+          .noise = release.value.noise,
+          .event = release.event,
+          .rows = rows};
+}
+
+Answer answer(const Release<Histogram>& release, std::uint64_t rows) {
+  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
+  std::string text;
+  std::size_t width = 0;
+  for (const std::string& category : release.value.categories) {
+    width = std::max(width, category.size());
+  }
+  for (std::size_t i = 0; i < release.value.categories.size(); ++i) {
+    counts[release.value.categories[i]] = release.value.counts[i];
+    text +=
+        fmt::format("\n  {:<{}}  {}", release.value.categories[i], width, release.value.counts[i]);
+  }
+  if (text.empty()) text = "no category is common enough";
+  return {.value = counts,
+          .text = text,
+          .noise = release.value.noise,
+          .event = release.event,
+          .rows = rows};
+}
+
+// Sum, mean, variance and quantile all stream a bounded column into an accumulator.
+template <class Plan>
+PreparedRelease prepare_numeric(const std::string& what, const Plan& plan, Missing missing,
+                                const Arguments& arguments, Context& context) {
+  return {.what = fmt::format("{} of '{}'", what, arguments.text("column")),
+          .plan = plan.describe(),
+          .event = plan.event(),
+          .run = [plan, missing, arguments, &context](Rng& rng) {
+            auto sums = plan.start();
+            const auto rows =
+                read_numbers(arguments, missing, context, [&](double value) { sums.add(value); });
+            return answer(std::move(sums).finish(rng), rows);
+          }};
+}
+
+PreparedRelease prepare_moment(Moment moment, const std::string& what, const Arguments& arguments,
+                               Context& context) {
+  const Missing missing = missing_of(arguments);
+  const MomentPlan plan(moment, {.relation = relation_of(arguments),
+                                 .bounds = bounds_of(arguments),
+                                 .budget = budget_of(arguments),
+                                 .non_finite = non_finite(missing)});
+  return prepare_numeric(what, plan, missing, arguments, context);
+}
+
+// Streams a text column into a histogram; the row is named when its category is not declared.
+template <class Plan>
+std::function<Answer(Rng&)> run_histogram(const Plan& plan, const Arguments& arguments,
+                                          Context& context) {
+  return [plan, arguments, &context](Rng& rng) {
+    ReadingProgress progress(arguments.text("data"), context);
+    auto counts = plan.start();
+    CsvReader reader = open_data(arguments);
+    std::uint64_t rows = 0;
+    reader.for_each_text(arguments.text("column"), [&](std::string_view cell, std::uint64_t row) {
+      rows = row;
+      progress.tick();
+      try {
+        counts.add(trimmed(cell));
+      } catch (const DataError&) {
+        throw DataError(fmt::format("{}: row {}, column '{}': the cell is not one of --values",
+                                    reader.label(), row, arguments.text("column")),
+                        "declare it in --values, or choose --unknown ignore or --other VALUE");
+      }
+    });
+    progress.finish();
+    return answer(std::move(counts).finish(rng), rows);
+  };
+}
+
+}  // namespace
+
+PreparedRelease prepare_count(const Arguments& arguments, Context& context) {
+  const CountPlan plan({.relation = relation_of(arguments), .budget = budget_of(arguments)});
+  const auto lower = arguments.maybe_number("lower"), upper = arguments.maybe_number("upper");
+  const bool of_column = arguments.given("column");
+  if (!of_column && (lower || upper || arguments.given("equals"))) {
+    throw InvalidArgument("--lower, --upper and --equals need --column NAME");
+  }
+  if (lower && upper && !(*lower <= *upper)) {
+    throw InvalidArgument(
+        fmt::format("bounds are [{}, {}]; lower must not be above upper", *lower, *upper));
+  }
+  if (arguments.given("equals") && (lower || upper)) {
+    throw InvalidArgument("--equals does not go with --lower and --upper",
+                          "choose one kind of condition");
+  }
+  const auto run = [=, &context](Rng& rng) {
+    ReadingProgress progress(arguments.text("data"), context);
+    CsvReader reader = open_data(arguments);
+    std::uint64_t count = 0, rows = 0;
+    if (!of_column) {
+      rows = count = reader.count_rows();
+    } else if (lower || upper) {
+      reader.for_each_number(
+          arguments.text("column"),
+          [&](double value, std::uint64_t row) {
+            rows = row;
+            progress.tick();
+            count += value >= lower.value_or(-INFINITY) && value <= upper.value_or(INFINITY);
+          },
+          arguments.text("missing") == "skip" ? MissingNumbers::as_nan : MissingNumbers::refuse);
+    } else {
+      const bool equals = arguments.given("equals");
+      reader.for_each_text(arguments.text("column"), [&](std::string_view cell, std::uint64_t row) {
+        rows = row;
+        progress.tick();
+        const std::string_view text = trimmed(cell);
+        count += equals ? text == arguments.text("equals") : !text.empty();
+      });
+    }
+    progress.finish();
+    return answer(plan.run(count, rng), rows);
+  };
+  std::string what = "count of rows";
+  if (of_column) {
+    what += fmt::format(" whose '{}' ", arguments.text("column"));
+    if (arguments.given("equals")) {
+      what += fmt::format("is '{}'", arguments.text("equals"));
+    } else if (lower || upper) {
+      what += fmt::format("is in [{}, {}]", lower.value_or(-INFINITY), upper.value_or(INFINITY));
+    } else {
+      what += "is not empty";
+    }
+  }
+  return {.what = what, .plan = plan.describe(), .event = plan.event(), .run = run};
+}
+
+PreparedRelease prepare_sum(const Arguments& arguments, Context& context) {
+  return prepare_moment(Moment::sum, "sum", arguments, context);
+}
+
+PreparedRelease prepare_mean(const Arguments& arguments, Context& context) {
+  return prepare_moment(Moment::mean, "mean", arguments, context);
+}
+
+PreparedRelease prepare_variance(const Arguments& arguments, Context& context) {
+  return prepare_moment(Moment::variance, "variance", arguments, context);
+}
+
+PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
+  const Missing missing = missing_of(arguments);
+  const double probability = arguments.number("probability");
+  const QuantilePlan plan({.relation = relation_of(arguments),
+                           .bounds = bounds_of(arguments),
+                           .probability = probability,
+                           .budget = budget_of(arguments),
+                           .non_finite = non_finite(missing)});
+  return prepare_numeric(fmt::format("{}-quantile", probability), plan, missing, arguments,
+                         context);
+}
+
+PreparedRelease prepare_histogram(const Arguments& arguments, Context& context) {
+  const bool declared = arguments.given("values");
+  if (declared == arguments.flag("unknown-categories")) {
+    throw InvalidArgument(
+        "sotto release histogram needs --values A,B,C or --unknown-categories, and not both",
+        "categories are public facts; when nobody knows them, --unknown-categories with --epsilon "
+        "and --delta finds the common ones");
+  }
+  const std::string what = fmt::format("histogram of '{}'", arguments.text("column"));
+  if (declared) {
+    HistogramOptions options{.relation = relation_of(arguments),
+                             .categories = arguments.list("values"),
+                             .budget = budget_of(arguments)};
+    if (arguments.text("unknown") == "ignore") options.unknown = UnknownCategory::ignore;
+    if (arguments.given("other")) options.other = arguments.text("other");
+    const HistogramPlan plan(std::move(options));
+    return {what, plan.describe(), plan.event(), run_histogram(plan, arguments, context)};
+  }
+  if (!arguments.given("epsilon") || !arguments.given("delta")) {
+    throw InvalidArgument("--unknown-categories needs --epsilon and --delta",
+                          "delta pays for the chance that a category with a single row shows");
+  }
+  const StabilityHistogramPlan plan(relation_of(arguments), Epsilon(arguments.number("epsilon")),
+                                    Delta(arguments.number("delta")));
+  return {what, plan.describe(), plan.event(), run_histogram(plan, arguments, context)};
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,199 @@
+// sotto train: from a CSV file, a schema and a budget to a private linear model.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "../cost.hpp"
+#include "../format.hpp"
+#include "model_options.hpp"
+#include "release.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+#include "sotto/core/version.hpp"
+#include "sotto/models/artifact.hpp"
+#include "sotto/models/linear/training.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ε by every accountant that can express the events, for the certificate.
+std::map<std::string, double> epsilon_by_accountant(const Spec& spec, double delta) {
+  std::map<std::string, double> result;
+  for (const Comparison& line : compare(spec, Delta(delta))) {
+    if (line.bound) result[std::string(name(line.accountant))] = line.bound->upper;
+  }
+  return result;
+}
+
+Certificate certificate(const LinearTraining& training, const Event& event,
+                        const Arguments& arguments, const Rng& rng, const std::string& unit) {
+  Certificate c;
+  c.spec = Spec{training.relation(), {event}};
+  c.unit = unit;
+  c.delta = arguments.number("delta");
+  const Bound bound = epsilon(*c.spec, Delta(c.delta));
+  c.epsilon = bound.upper;
+  c.accountant = name(bound.accountant);
+  c.conversion = bound.conversion;
+  c.epsilon_by = epsilon_by_accountant(*c.spec, c.delta);
+  c.method = name(training.method());
+  c.description = training.describe();
+  c.assumptions = training.assumptions();
+  c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
+  c.version = kVersion;
+  c.generator = rng.kind();
+  return c;
+}
+
+Json summary(const LinearTraining& training, const Arguments& arguments, const Cost& cost) {
+  Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
+  if (cost.epsilon) json["epsilon"] = *cost.epsilon;
+  if (cost.delta) json["delta"] = *cost.delta;
+  json["method"] = name(training.method());
+  json["model"] = arguments.text("model");
+  json["relation"] = name(training.relation());
+  return json;
+}
+
+void check_delta(const Encoder& encoder, double delta, Context& context) {
+  const double n = static_cast<double>(*encoder.schema().rows);
+  if (delta >= 1 / std::sqrt(n)) {
+    throw InvalidArgument(
+        fmt::format("--delta is {}; for {} declared rows it must be below 1/sqrt(rows) = {:.3g}",
+                    delta, n, 1 / std::sqrt(n)),
+        "choose delta well below 1/rows");
+  }
+  if (delta >= 1 / n)
+    context.note(
+        fmt::format("sotto: warning: --delta {} is not below 1/rows = {:.3g}; such a delta allows "
+                    "revealing whole rows",
+                    delta, 1 / n));
+}
+
+void run(const Arguments& arguments, Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  if (!arguments.given("delta")) {
+    throw InvalidArgument("sotto train needs --delta: its methods use Gaussian noise",
+                          "choose delta well below 1 / (number of rows), e.g. --delta 1e-6");
+  }
+  if (!arguments.flag("dry-run")) {
+    if (!arguments.given("out"))
+      throw InvalidArgument("sotto train needs --out DIR, the place of the model",
+                            "or --dry-run to see the cost only");
+    check_artifact_place(arguments.text("out"));
+  }
+  const Encoder encoder = encoder_of(arguments);
+  TrainingRequest request{.kind = parse_linear_kind(arguments.text("model")),
+                          .method = parse_method(arguments.text("method")),
+                          .budget = budget_of(arguments)};
+  if (arguments.given("iterations")) request.iterations = arguments.whole("iterations");
+  const LinearTraining training(encoder, request);
+  check_delta(encoder, arguments.number("delta"), context);
+  const Cost cost = cost_of(*training.event(), training.relation(), arguments);
+
+  Json json = summary(training, arguments, cost);
+  const std::string promise = fmt::format("epsilon = {}, delta = {} ({}, unit: one {})",
+                                          cost.epsilon ? round_up(*cost.epsilon) : "-",
+                                          cost.delta ? round_up(*cost.delta) : "-",
+                                          name(training.relation()), name(encoder.schema().unit));
+  if (arguments.flag("dry-run")) {
+    json["dry_run"] = true;
+    json["event"] = to_json(*training.event());
+    if (arguments.flag("json")) {
+      context.out.print("{}\n", json.dump());
+    } else {
+      context.out.print(
+          "not run, no data read\n  would cost {}\n  method     {} ({})\n  plan       {}\n",
+          promise, name(training.method()), training.reason(), training.describe());
+    }
+    return;
+  }
+
+  std::optional<Rng> seeded = insecure_rng(arguments, context);
+  Rng& rng = seeded ? *seeded : context.rng();
+  const Table table = load_table(arguments.text("data"), encoder, table_options(arguments));
+  Progress progress(context.progress("training", 0));
+  const LinearTraining::Fit fit = training.run(table, rng, &progress);
+  progress.finish();
+  write_artifact(
+      arguments.text("out"), fit.model, encoder,
+      certificate(training, *fit.event, arguments, rng, std::string(name(encoder.schema().unit))));
+
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (arguments.flag("json")) {
+    json["seconds"] = seconds;
+    json["out"] = arguments.text("out");
+    if (seeded) json["warning"] = kInsecure;
+    context.out.print("{}\n", json.dump());
+    return;
+  }
+  context.out.print(
+      "{} model in {}\n  guarantee  {}\n  method     {} ({})\n  plan       {}\n  time       {:.2f} "
+      "s\n",
+      arguments.text("model"), context.bold(arguments.text("out")), promise,
+      name(training.method()), training.reason(), training.describe(), seconds);
+  if (seeded) context.out.print("  {}\n", kInsecure);
+  context.note("next: sotto evaluate --model " + arguments.text("out") + " --data TEST.csv");
+}
+
+}  // namespace
+
+Command train_command() {
+  std::vector<Option> options = training_data_options();
+  options.push_back({.name = "model",
+                     .type = Type::choice,
+                     .value = "KIND",
+                     .help = "what to fit: a class (logistic, svm) or a number (linear)",
+                     .fallback = "logistic",
+                     .choices = {"logistic", "svm", "linear"}});
+  options.push_back({.name = "method",
+                     .type = Type::choice,
+                     .value = "M",
+                     .help = "the route to privacy; auto chooses by public facts",
+                     .fallback = "auto",
+                     .choices = {"auto", "gradient", "sufficient_statistics"}});
+  options.push_back({.name = "out",
+                     .type = Type::file,
+                     .value = "DIR",
+                     .help = "directory for model, encoder and certificate"});
+  options.push_back({.name = "iterations",
+                     .type = Type::whole,
+                     .value = "T",
+                     .help = "steps of gradient; default by a public rule",
+                     .range = Range::from(1)});
+  options.push_back({.name = "dataset",
+                     .type = Type::text,
+                     .value = "LABEL",
+                     .help = "a name for the data, quoted in the certificate"});
+  for (Option& option : budget_options()) options.push_back(std::move(option));
+  options.push_back({.name = "dry-run",
+                     .type = Type::flag,
+                     .help = "show the method and the cost; read no data",
+                     .group = "Privacy"});
+  options.push_back(insecure_seed_option());
+  options.push_back(json_option());
+  options.push_back(output_option());
+  return {
+      .name = "train",
+      .summary = "fit a private linear model",
+      .description =
+          "Reads the data through the schema: bounds, categories and the number of rows are "
+          "declared there and never read from the data. Writes a "
+          "directory with the model, its encoder and a certificate that quotes every event.",
+      .examples = {{"Logistic regression with epsilon 1",
+                    "sotto train --data people.csv --schema people.toml --model logistic --epsilon "
+                    "1 --delta 1e-5 --out model"},
+                   {"What would it cost?",
+                    "sotto train --data people.csv --schema people.toml --epsilon 1 --delta 1e-5 "
+                    "--dry-run"}},
+      .options = std::move(options),
+      .run = run,
+      .usage = "--data FILE --schema FILE (--epsilon E | --rho R) --delta D --out DIR [options]"};
+}
+
+}  // namespace sotto::cli

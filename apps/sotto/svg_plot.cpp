@@ -1,0 +1,180 @@
+#include "svg_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sotto::cli {
+namespace {
+
+constexpr double kWidth = 720, kHeight = 460;
+constexpr double kLeft = 84, kRight = 24, kTop = 64, kBottom = 60;
+
+std::string escape(const std::string& text) {
+  std::string result;
+  for (char c : text) {
+    switch (c) {
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '&': result += "&amp;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
+// Maps data to the page; y is kept as its logarithm on a logarithmic axis.
+struct Axes {
+  bool log_y;
+  double x0 = std::numeric_limits<double>::infinity(), x1 = -x0, y0 = x0, y1 = -x0;
+
+  double height_of(double y) const { return log_y ? std::log10(y) : y; }
+  bool shows(double x, double y) const {
+    return std::isfinite(x) && std::isfinite(y) && (!log_y || y > 0);
+  }
+  void include(double x, double y) {
+    if (!shows(x, y)) return;
+    x0 = std::min(x0, x);
+    x1 = std::max(x1, x);
+    y0 = std::min(y0, height_of(y));
+    y1 = std::max(y1, height_of(y));
+  }
+  void widen() {  // an empty or flat plot still needs an extent
+    if (!(x0 <= x1)) x0 = y0 = 0, x1 = y1 = 1;
+    if (x0 == x1) x1 = x0 + 1;
+    if (y0 == y1) y0 -= 1, y1 += 1;
+  }
+  double px(double x) const { return kLeft + (x - x0) / (x1 - x0) * (kWidth - kLeft - kRight); }
+  double py(double h) const {
+    return kHeight - kBottom - (h - y0) / (y1 - y0) * (kHeight - kTop - kBottom);
+  }
+};
+
+std::string superscript(int number) {
+  static const char* const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string result;
+  for (char c : std::to_string(number)) result += c == '-' ? "⁻" : digits[c - '0'];
+  return result;
+}
+
+void text_at(std::string& out, double x, double y, const std::string& text,
+             const char* attributes) {
+  out +=
+      fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, escape(text));
+}
+
+void draw_grid(std::string& out, const Axes& axes) {
+  const double bottom = kHeight - kBottom, right = kWidth - kRight;
+  const auto horizontal = [&](double h, const std::string& label) {
+    out += fmt::format("<line class=\"grid\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>\n",
+                       kLeft, axes.py(h), right, axes.py(h));
+    text_at(out, kLeft - 8, axes.py(h) + 4, label, "text-anchor=\"end\"");
+  };
+  if (axes.log_y) {
+    for (int e : decade_ticks(axes.y0, axes.y1, 8))
+      horizontal(e, e == 0 ? "1" : "10" + superscript(e));
+  } else {
+    for (double y : linear_ticks(axes.y0, axes.y1, 6)) horizontal(y, fmt::format("{:.6g}", y));
+  }
+  for (double x : linear_ticks(axes.x0, axes.x1, 8)) {
+    out +=
+        fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/>\n",
+                    axes.px(x), kTop, bottom);
+    text_at(out, axes.px(x), bottom + 20, fmt::format("{:.6g}", x), "text-anchor=\"middle\"");
+  }
+  out += fmt::format("<path class=\"axis\" d=\"M{} {} V{} H{}\"/>\n", kLeft, kTop, bottom, right);
+}
+
+void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
+  std::string path;
+  bool pen_down = false;
+  for (const auto& [x, y] : series.points) {
+    if (!axes.shows(x, y)) {
+      pen_down = false;
+      continue;
+    }
+    path += fmt::format("{}{:.2f} {:.2f} ", pen_down ? "L" : "M", axes.px(x),
+                        axes.py(axes.height_of(y)));
+    pen_down = true;
+  }
+  if (!path.empty()) path.pop_back();
+  out += fmt::format("<path class=\"curve\" stroke=\"{}\"{} d=\"{}\"/>\n", series.color,
+                     series.dashed ? " stroke-dasharray=\"6 5\"" : "", path);
+}
+
+void draw_legend(std::string& out, const std::vector<PlotSeries>& series) {
+  double y = kTop + 18;
+  for (const PlotSeries& s : series) {
+    const double x = kWidth - kRight - 190;
+    out += fmt::format(
+        "<line class=\"curve\" stroke=\"{}\"{} x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n",
+        s.color, s.dashed ? " stroke-dasharray=\"6 5\"" : "", x, y - 4, x + 30, y - 4);
+    text_at(out, x + 38, y, s.label, "");
+    y += 20;
+  }
+}
+
+}  // namespace
+
+std::vector<double> linear_ticks(double lower, double upper, int wanted) {
+  const double raw = (upper - lower) / wanted;
+  const double power = std::pow(10, std::floor(std::log10(raw)));
+  const double factor = raw / power;
+  const double step = power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+  std::vector<double> ticks;
+  for (double k = std::ceil(lower / step - 1e-9); k * step <= upper + 1e-9 * step; ++k)
+    ticks.push_back(k * step + 0.0);  // no "-0"
+  return ticks;
+}
+
+std::vector<int> decade_ticks(double lower, double upper, int wanted) {
+  const int first = static_cast<int>(std::ceil(lower - 1e-9)),
+            last = static_cast<int>(std::floor(upper + 1e-9));
+  const int step = std::max(1, (last - first + wanted - 1) / wanted);
+  std::vector<int> ticks;
+  for (int e = last - (last % step + step) % step; e >= first; e -= step) ticks.push_back(e);
+  return ticks;
+}
+
+std::string to_svg(const Plot& plot) {
+  Axes axes{.log_y = plot.log_y};
+  for (const PlotSeries& s : plot.series) {
+    for (const auto& [x, y] : s.points) axes.include(x, y);
+  }
+  axes.widen();
+  std::string out = fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}">
+<style>
+text {{ font: 13px "DejaVu Sans", Verdana, sans-serif; fill: #222 }}
+.title {{ font-size: 16px; font-weight: bold }}
+.grid {{ stroke: #e4e4e4; stroke-width: 1 }}
+.axis {{ stroke: #444; stroke-width: 1.2; fill: none }}
+.curve {{ stroke-width: 2; fill: none; stroke-linejoin: round }}
+</style>
+<rect width="100%" height="100%" fill="white"/>
+)",
+      kWidth, kHeight);
+  text_at(out, kLeft, 28, plot.title, "class=\"title\"");
+  text_at(out, kLeft, 48, plot.subtitle, "");
+  draw_grid(out, axes);
+  for (const PlotSeries& s : plot.series) draw_series(out, axes, s);
+  if (plot.mark && axes.shows(plot.mark->x, plot.mark->y)) {
+    const double x = axes.px(plot.mark->x), y = axes.py(axes.height_of(plot.mark->y));
+    out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"4.5\" fill=\"#c0392b\"/>\n", x, y);
+    const bool left = x > kWidth / 2;  // keep the words inside the frame
+    text_at(out, left ? x - 10 : x + 10, y + (left ? 18 : -8), plot.mark->label,
+            left ? "text-anchor=\"end\"" : "");
+  }
+  draw_legend(out, plot.series);
+  text_at(out, (kLeft + kWidth - kRight) / 2, kHeight - 14, plot.x_label, "text-anchor=\"middle\"");
+  const double middle = (kTop + kHeight - kBottom) / 2;
+  out += fmt::format(
+      "<text transform=\"translate(22 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", middle,
+      escape(plot.y_label));
+  return out + "</svg>\n";
+}
+
+}  // namespace sotto::cli
