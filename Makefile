@@ -28,7 +28,9 @@ test: build  ## build and run every test
 	@ctest --preset release -j $(TESTS) --output-on-failure
 
 .PHONY: demo
-demo: build  ## a tour with real data and the real command; writes demo-out/
+demo: deps  ## a tour with invented data and the real command; writes demo-out/
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release --target sotto
 	@demo/run.py build/bin/sotto demo-out
 
 .PHONY: check
