@@ -86,6 +86,8 @@ double ColumnEncoder::boolean(std::string_view cell) const {
     if (cell == column_.values[0]) return 0;
     if (cell == column_.values[1]) return 1;
   } else {
+    if (cell == "0") return 0;  // the common words first
+    if (cell == "1") return 1;
     const auto is = [&](std::string_view word) { return same_word(cell, word); };
     if (std::any_of(kFalse.begin(), kFalse.end(), is)) return 0;
     if (std::any_of(kTrue.begin(), kTrue.end(), is)) return 1;

@@ -36,8 +36,7 @@ std::uint64_t marks_of(const char* bytes, char delimiter) {
 
 }  // namespace
 
-std::string_view CsvField::text(std::string& scratch) const {
-  if (!escaped) return raw;
+std::string_view CsvField::undoubled(std::string& scratch) const {
   scratch.clear();
   for (std::size_t i = 0; i < raw.size(); ++i) {
     scratch += raw[i];

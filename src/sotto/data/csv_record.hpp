@@ -31,7 +31,10 @@ struct CsvField {
   bool escaped = false;  // raw still holds doubled quotes
 
   // The text of the field; `scratch` is used only when quotes have to be undoubled.
-  std::string_view text(std::string& scratch) const;
+  std::string_view text(std::string& scratch) const { return escaped ? undoubled(scratch) : raw; }
+
+ private:
+  std::string_view undoubled(std::string& scratch) const;
 };
 
 class CsvCursor {

@@ -8,7 +8,6 @@
 namespace sotto {
 namespace {
 
-constexpr bool is_space(char c) { return c == ' ' || c == '\t'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Powers of ten that a double holds exactly.
@@ -62,12 +61,6 @@ bool is_huge(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 NumberCell parse_number(std::string_view cell) {
   cell = trimmed(cell);

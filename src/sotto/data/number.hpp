@@ -22,6 +22,11 @@ struct NumberCell {
 NumberCell parse_number(std::string_view cell);
 
 // Without the spaces and tabs around it.
-std::string_view trimmed(std::string_view text);
+constexpr std::string_view trimmed(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 }  // namespace sotto
