@@ -183,6 +183,20 @@ TEST(Schema, SaysWhatIsWrongWithAColumn) {
               HasSubstr("has 2 columns with role target: x, y"));
 }
 
+TEST(Schema, CharactersBeyondAsciiNeedQuotes) {
+  EXPECT_THAT(error_of(with_top("größe = 1\n")),
+              HasSubstr("s.toml, line 2: a character beyond ASCII"));
+  EXPECT_THAT(error_of(with_column("type = ä\n")), HasSubstr("line 3: a character beyond ASCII"));
+  EXPECT_THAT(error_of(with_column("type = \"ignore\" ä\n")),
+              HasSubstr("line 3: a character beyond"));
+  EXPECT_THAT(error_of(with_column("type = \"\"\"ignore\\\n  ä\"\"\"\n")),
+              HasSubstr("line 4: a character"));
+  EXPECT_EQ(error_of("\xef\xbb\xbf# größe\n" +
+                     with_column("type = \"categorical\"\nvalues = [\"ä\", 'ö', "
+                                 "\"\"\"ü\"\"\", \"\\\"é\"] # ß\n")),
+            "no error");
+}
+
 TEST(Schema, AnotherTargetCanBeChosen) {
   const Schema schema = Schema::from_toml(kContract).with_target("workclass");
   EXPECT_EQ(schema.target()->name, "workclass");
