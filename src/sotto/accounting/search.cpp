@@ -12,10 +12,13 @@ Bracket narrow(const std::function<double(double)>& f, double low, double high, 
   // a is the newest point, b the end of opposite sign, c the point before.
   double a = high, fa = f(high), b = low, fb = f(low), c = b, fc = fb, t = 0.5;
   if (fa > 0 || !(fb > 0)) return {low, high};
+  tolerance = std::max(tolerance, 4.5e-16);  // two neighbouring doubles cannot be parted
   for (int i = 0; i < 400; ++i) {
     const double size = std::max(std::abs(a), std::abs(b));
     if (std::abs(a - b) <= tolerance * size) break;
-    const double x = a + t * (b - a);
+    double x = a + t * (b - a);
+    if (x == a || x == b)
+      x = a + 0.5 * (b - a);  // a step below one rounding; never stop with a wide bracket
     if (x == a || x == b) break;
     const double fx = f(x);
     if (std::isnan(fx)) break;
