@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 
 #include "sotto/accounting/account.hpp"
@@ -144,9 +145,16 @@ void refine(Target& f, Crossing& c, double width) {
 
 // The last digits: the curve is a power of the value over a narrow bracket, so its slope tells both where to step and, once the
 // excess is a hair below 0, how far the root is. Falls back to the bracket when the steps do not settle.
-double polish(Target& f, Crossing c) {
+// A numerical accountant is asked coarsely first (warm_up), where an answer costs a tenth.
+double polish(Target& f, Crossing c, std::initializer_list<double> warm_up, double tolerance) {
   double slope = (c.unsafe_excess - c.safe_excess) / std::log(c.unsafe / c.safe);
   double x = std::log(c.safe) - c.safe_excess / slope, last_x = 0, last_excess = 0;
+  for (double coarse : warm_up) {
+    f.options().tolerance = coarse;
+    const double excess = f.excess(std::exp(x)).value_or(50);
+    if (std::abs(excess) < 0.1) x -= excess / slope;
+  }
+  f.options().tolerance = tolerance;
   for (int i = 0; i < 10 && std::isfinite(slope) && slope != 0; ++i) {
     const double excess = f.excess(std::exp(x)).value_or(50);
     if (excess <= 0 && excess >= -std::abs(slope) * kPrecision) return std::exp(x);
@@ -253,12 +261,11 @@ Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
     if (numerical) f.options().tolerance = options.tolerance;
     value = refine_whole(f, *crossing);
   } else if (numerical && !options.fully_adaptive) {
-    refine(f, *crossing, 2e-3);
-    f.options().tolerance = std::min(options.tolerance, kFineTolerance);
-    value = polish(f, *crossing);
+    const double fine = std::min(options.tolerance, kFineTolerance);
+    value = polish(f, *crossing, {1e-3, 1e-4}, fine);
   } else {
     refine(f, *crossing, 0.02);
-    value = polish(f, *crossing);
+    value = polish(f, *crossing, {}, options.tolerance);
   }
   // The last word is the accountant's, at this very value.
   for (int i = 0; !(f.at == value && f.last.upper <= target.value()) && !f.fits(value) && i < 60;
