@@ -130,7 +130,8 @@ GridComposition compose_on_grid(std::span<const ApproximateDp> parts, double del
   const auto width = [&](double sd, double range) {
     return std::min(2 * range, 2 * deviations * sd);
   };
-  const double most = precision < 1e-3 ? 6e8 : 3e7;  // multiply-adds: a second, or a search's share of one
+  const double most =
+      precision < 1e-3 ? 6e8 : 3e7;  // multiply-adds: a second, or a search's share of one
   for (int i = 0; i < 200; ++i, h *= 1.3) {
     double work = 0, v = 0, reach = 0;
     for (const ApproximateDp& p : parts) {
