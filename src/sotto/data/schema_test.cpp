@@ -183,18 +183,20 @@ TEST(Schema, SaysWhatIsWrongWithAColumn) {
               HasSubstr("has 2 columns with role target: x, y"));
 }
 
-TEST(Schema, CharactersBeyondAsciiNeedQuotes) {
+TEST(Schema, CharactersBeyondAsciiNeedDoubleQuotes) {
   EXPECT_THAT(error_of(with_top("größe = 1\n")),
-              HasSubstr("s.toml, line 2: a character beyond ASCII"));
+              HasSubstr("s.toml, line 2: a character beyond ASCII stands outside double quotes"));
   EXPECT_THAT(error_of(with_column("type = ä\n")), HasSubstr("line 3: a character beyond ASCII"));
-  EXPECT_THAT(error_of(with_column("type = \"ignore\" ä\n")),
-              HasSubstr("line 3: a character beyond"));
-  EXPECT_THAT(error_of(with_column("type = \"\"\"ignore\\\n  ä\"\"\"\n")),
-              HasSubstr("line 4: a character"));
-  EXPECT_EQ(error_of("\xef\xbb\xbf# größe\n" +
-                     with_column("type = \"categorical\"\nvalues = [\"ä\", 'ö', "
-                                 "\"\"\"ü\"\"\", \"\\\"é\"] # ß\n")),
-            "no error");
+  EXPECT_THAT(error_of(with_column("type = 'ä'\n")), HasSubstr("line 3: a character beyond"));
+  for (const std::string bytes : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) {
+    EXPECT_THAT(error_of(with_column("type = \"" + bytes + "\"\n")),
+                HasSubstr("line 3: the text is not UTF-8"));
+  }
+  const Schema schema = Schema::from_toml(
+      "\xef\xbb\xbf# größe\nrelation = \"add_remove\"\n[columns.\"größe\"]\ntype = "
+      "\"categorical\"\n"
+      "values = [\"ä\", \"\\\"日\", \"\"\"😀\\\n  é\"\"\", 'c:\\x'] # ß\n");
+  EXPECT_THAT(schema.column("größe").values, ElementsAre("ä", "\"日", "😀é", "c:\\x"));
 }
 
 TEST(Schema, AnotherTargetCanBeChosen) {

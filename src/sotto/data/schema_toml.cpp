@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/ascii_toml.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/data/toml_text.hpp"
 
@@ -58,55 +59,13 @@ unsigned line_of(const void* lines, const std::string& where) {
   return found == map.end() ? 0 : found->second;
 }
 
-// The line of the first character beyond ASCII that stands outside strings and comments, where TOML has no use for it; 0 when there is
-// none. The parser (toml++ 3.3) is undefined there, so it must not see one; nor one that a line-ending backslash leads up to.
-unsigned misplaced_character(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-  std::string_view open;  // the delimiter of the string that is open
-  bool comment = false, joining = false;
-  unsigned line = 1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (beyond_ascii(c) && !comment && (open.empty() || joining)) return line;
-    if (joining && c != ' ' && c != '\t' && c != '\r' && c != '\n') joining = false;
-    if (c == '\n') {
-      ++line;
-      comment = false;
-      if (open.size() == 1) open = {};  // an error of its own
-    } else if (comment) {
-      continue;
-    } else if (open.empty()) {
-      comment = c == '#';
-      if (c == '"' || c == '\'') {
-        const std::string_view three = text.substr(i, 3);
-        open = three == "\"\"\"" || three == "'''" ? three : three.substr(0, 1);
-        i += open.size() - 1;
-      }
-    } else if (c == '\\' && open[0] == '"') {
-      const std::size_t next = text.find_first_not_of(" \t\r", i + 1);
-      joining = open.size() == 3 && next != std::string_view::npos && text[next] == '\n';
-      if (!joining) ++i;
-    } else if (text.substr(i).starts_with(open)) {
-      i += open.size() - 1;
-      open = {};
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 Schema Schema::from_toml(std::string_view text, const std::string& label) {
-  if (const unsigned line = misplaced_character(text)) {
-    throw DataError(
-        fmt::format("{}, line {}: a character beyond ASCII stands outside quotes", label, line),
-        "put names and values in quotes, e.g. [columns.\"größe\"]");
-  }
   Lines lines;
   Json json;
   try {
-    json = tree_of(toml::parse(text), "", lines);
+    json = tree_of(toml::parse(detail::ascii_toml(text, label)), "", lines);
   } catch (const toml::parse_error& error) {
     throw DataError(fmt::format("{}, line {}: not valid TOML: {}", label, error.source().begin.line,
                                 error.description()),
