@@ -56,9 +56,14 @@ std::string guarantee(const Arguments& arguments, const Cost& cost) {
 }
 
 std::string noise_text(const NoiseInfo& noise) {
+  if (noise.distribution == "exponential") {
+    return fmt::format(
+        "exponential mechanism; being {:.3g} ranks further off is e times less likely",
+        noise.scale);
+  }
   std::string text = fmt::format("{}, scale {:.4g}", noise.distribution, noise.scale);
   if (noise.half_width_95) {
-    text += fmt::format("; 95 % of the time {}within ±{}", noise.approximate ? "about " : "",
+    text += fmt::format("; 95 % of the time within {}±{}", noise.approximate ? "about " : "",
                         round_up(*noise.half_width_95, 4));
   }
   return text;
@@ -112,9 +117,9 @@ void run(const Arguments& arguments, Context& context) {
   } else if (context.quiet) {
     context.out.print("{}\n", answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text);
   } else {
-    context.out.print("{}: {}\n  noise      {}\n  guarantee  {}\n  plan       {}\n", release.what,
-                      context.bold(answer.text), noise_text(answer.noise),
-                      guarantee(arguments, cost), release.plan);
+    context.out.print("{}:{}{}\n  noise      {}\n  guarantee  {}\n  plan       {}\n", release.what,
+                      answer.text.starts_with('\n') ? "" : " ", context.bold(answer.text),
+                      noise_text(answer.noise), guarantee(arguments, cost), release.plan);
     if (seeded) context.out.print("  {}\n", kInsecure);
   }
 }
