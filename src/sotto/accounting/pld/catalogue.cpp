@@ -1,0 +1,252 @@
+#include "sotto/accounting/pld/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/accounting/log_math.hpp"
+#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/pld/noise_laws.hpp"
+#include "sotto/accounting/run_length.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+[[noreturn]] void refuse_event(std::string_view event, const std::string& why) {
+  throw Unsupported(fmt::format("the pld accountant cannot express {}: {}", event, why),
+                    "another accountant (rdp, basic, advanced) may be able to");
+}
+
+LawRun attained(LossLaw law) {
+  LawRun run;
+  run.upper = std::move(law);
+  return run;
+}
+
+// The law of an unsampled event for neighbours `factor` times as far apart as the relation says.
+struct UnsampledLaw {
+  Relation relation;
+  double factor;
+
+  LawRun operator()(const GaussianEvent& e) const {
+    return attained(gaussian_law(factor / e.noise_multiplier(relation)));
+  }
+  LawRun operator()(const LaplaceEvent& e) const {
+    return attained(laplace_law(factor / e.noise_multiplier(relation)));
+  }
+  LawRun operator()(const DiscreteGaussianEvent& e) const {
+    return discrete_gaussian_run(e.sigma / e.granularity, factor * e.sensitivity / e.granularity,
+                                 e.dimension);
+  }
+  // In several dimensions one coordinate taking the whole ℓ1 distance is the worst case.
+  LawRun operator()(const DiscreteLaplaceEvent& e) const {
+    return discrete_laplace_run(e.scale / e.granularity, factor * e.sensitivity / e.granularity);
+  }
+  LawRun operator()(const GaussianMixtureEvent& e) const {
+    if (relation == Relation::replace_one || factor != 1)
+      refuse_event("gaussian_mixture", "only add_remove and zero_out are defined for it");
+    MixturePiece piece;
+    double total = 0;
+    for (double p : e.probabilities) total += p;
+    for (std::size_t i = 0; i < e.probabilities.size(); ++i) {
+      if (e.probabilities[i] == 0) continue;
+      piece.p_weights.push_back(e.probabilities[i] / total);
+      piece.p_means.push_back(e.sensitivities[i] / e.sigma);
+    }
+    piece.q_weights = {1};
+    piece.q_means = {0};
+    LossLaw law;
+    if (*std::max_element(piece.p_means.begin(), piece.p_means.end()) == 0) {
+      law.atoms = {{0, 1, 1}};
+    } else {
+      law.pieces = {std::move(piece)};
+    }
+    return attained(std::move(law));
+  }
+  LawRun operator()(const RandomizedResponseEvent& e) const {
+    return attained(randomized_response_law(e.epsilon, e.categories));
+  }
+  LawRun operator()(const ExponentialEvent& e) const {
+    return bounded_range_run(factor * e.epsilon);
+  }
+  LawRun operator()(const PureEvent& e) const {
+    return attained(approximate_law(factor * e.epsilon, 0));
+  }
+  LawRun operator()(const ApproximateEvent& e) const {
+    // Two steps of an (ε,δ) guarantee: (2ε, δ + e^ε δ).
+    const double delta = factor == 1 ? e.delta : e.delta * (1 + std::exp(e.epsilon));
+    if (delta >= 1)
+      throw AccountingError(
+          "the failure probability of the approximate event reaches 1 for a pair of records");
+    return attained(approximate_law(factor * e.epsilon, delta));
+  }
+  LawRun operator()(const ZcdpEvent& e) const {
+    return concentrated_run(e.rho * factor * factor, kInfinity);
+  }
+  LawRun operator()(const TcdpEvent& e) const {
+    if (factor != 1)
+      refuse_event("tcdp", "its group privacy under this sampling is not implemented");
+    return concentrated_run(e.rho, e.omega);
+  }
+  LawRun operator()(const GdpEvent& e) const { return attained(gaussian_law(factor * e.mu)); }
+  // One vote moves from one class to another.
+  LawRun operator()(const GnmaxEvent& e) const {
+    return attained(gaussian_law(std::sqrt(2.0) / e.sigma));
+  }
+  LawRun operator()(const LnmaxEvent& e) const { return attained(laplace_law(2 / e.scale)); }
+
+  template <class T>
+  LawRun operator()(const T& e) const {
+    refuse_event(Event(e).name(), "no dominating pair is known to it");
+  }
+};
+
+LawRun unsampled(const Event& event, Relation relation, double factor) {
+  return std::visit(UnsampledLaw{relation, factor}, event.kind());
+}
+
+// What runs on the sample, as one law: one mechanism, or several Gaussians, which together are one.
+LawRun inner_law(const Event& event, Relation relation, double factor) {
+  const std::vector<Run> runs = run_lengths(event);
+  if (runs.size() == 1 && runs.front().count == 1)
+    return unsampled(runs.front().event, relation, factor);
+  double mu2 = 0;
+  for (const Run& run : runs) {
+    const auto* g = run.event.get_if<GaussianEvent>();
+    const auto* d = run.event.get_if<GdpEvent>();
+    if (!g && !d)
+      refuse_event("sampled", "it contains several mechanisms that are not all Gaussian");
+    const double mu = factor * (g ? 1 / g->noise_multiplier(relation) : d->mu);
+    mu2 += static_cast<double>(run.count) * mu * mu;
+  }
+  return attained(gaussian_law(widen_up(std::sqrt(mu2), 1e-15)));
+}
+
+LawRun sampled_run(const LawRun& base, double gamma) {
+  LawRun out;
+  out.upper = sampled_law(base.upper, gamma);
+  out.attained = base.attained;
+  if (base.lower) out.lower = sampled_law(*base.lower, gamma);
+  return out;
+}
+
+// A symmetric law from a bound of δ(ε) for ε ≥ 0, on [0, end].
+template <class Curve>
+LossLaw symmetric_curve(double end, int knots, const Curve& curve) {
+  std::vector<double> epsilons, deltas;
+  for (int i = -knots; i <= knots; ++i) {
+    const double x = end * i / knots, d = curve(std::abs(x)) * (1 + 1e-12);
+    epsilons.push_back(x);
+    deltas.push_back(i >= 0 ? d : -std::expm1(x) + std::exp(x) * d);
+  }
+  LossLaw law = law_from_curve(std::move(epsilons), std::move(deltas));
+  law.symmetric = true;
+  return law;
+}
+
+// Poisson sampling when a record is replaced by another: P = (1−q)M₀ + qM₁, Q = (1−q)M₀ + qM₂.
+LawRun poisson_replace(const Event& event, double rate) {
+  if (const auto* g = event.get_if<GaussianEvent>(); g && g->basis == Basis::contribution) {
+    const double mu = g->sensitivity / g->sigma;
+    MixturePiece piece{{1 - rate, rate}, {0, mu}, {1 - rate, rate}, {0, -mu}};
+    LossLaw law;
+    law.symmetric = true;
+    law.pieces = {std::move(piece)};
+    return attained(std::move(law));
+  }
+  LawRun out;
+  out.attained = false;
+  if (const auto* l = event.get_if<LaplaceEvent>(); l && l->basis == Basis::contribution) {
+    // M₀ is one contribution away from M₁ and M₂, these are two apart: joint convexity mixes the two curves.
+    const double one = l->sensitivity / l->scale;
+    const LossLaw near = laplace_law(one), far = laplace_law(2 * one);
+    out.upper = symmetric_curve(sampled_loss(2 * one, rate), 2048, [&](double e) {
+      const double base = base_loss(e, rate), beta = std::exp(e - base);
+      return rate * ((1 - beta) * near.hockey_stick(base) + beta * far.hockey_stick(base));
+    });
+    out.lower = sampled_law(near, rate);
+    return out;
+  }
+  // Nothing is known of M₀: the bound lets everyone see whether the record was drawn.
+  const LawRun base = inner_law(event, Relation::replace_one, 1);
+  out.upper = revealed_law(base.upper, rate);
+  if (base.attained) out.lower = sampled_law(base.upper, rate);
+  return out;
+}
+
+// Number of times a record is drawn: weights of k = 1, 2, … given at least one, and the rate of at least one.
+struct Draws {
+  double rate;
+  std::vector<double> weights;
+  double rest = 0;  // weight of more draws than listed
+};
+
+Draws draws_of(std::uint64_t size, std::uint64_t population) {
+  const double n = static_cast<double>(population),
+               log_miss = static_cast<double>(size) * std::log1p(-1 / n);
+  Draws d{population == 1 ? 1 : -std::expm1(log_miss), {}, 0};
+  const std::uint64_t most = std::min<std::uint64_t>(size, 64);
+  for (std::uint64_t k = 1; k <= most; ++k) {
+    d.weights.push_back(std::exp(log_binomial_pmf(size, k, 1 / n, 1 - 1 / n)) / d.rate);
+    if (k > 2 && d.weights.back() < 1e-120) break;
+  }
+  // Successive ratios of binomial masses fall, so the rest is below a geometric series.
+  if (d.weights.size() < size) {
+    const double last = d.weights.back(), before = d.weights[d.weights.size() - 2];
+    const double ratio = last > 0 ? last / before : 0;
+    if (ratio >= 0.5)
+      refuse_event("sampled", "with_replacement draws each record too often to be bounded");
+    d.rest = last * ratio / (1 - ratio);
+  }
+  return d;
+}
+
+LawRun fixed_size_run(const SampledEvent& e, Relation relation) {
+  // A sample without the record holds another one in its place: twice as far, unless the relation is about replacing anyway.
+  const double factor = relation == Relation::replace_one ? 1 : 2;
+  LawRun base;
+  double rate = 0;
+  if (e.scheme == Scheme::without_replacement) {
+    rate = std::min(1.0, static_cast<double>(e.size) / static_cast<double>(e.population));
+    base = inner_law(*e.event, relation, factor);
+  } else {
+    const Draws draws = draws_of(e.size, e.population);
+    rate = draws.rate;
+    std::vector<LossLaw> laws;
+    for (std::size_t k = 1; k <= draws.weights.size(); ++k)
+      laws.push_back(inner_law(*e.event, relation, factor * static_cast<double>(k)).upper);
+    base.upper = mixed_law(laws, draws.weights);
+    base.upper.charged += draws.rest;
+    base.attained = false;
+    base.lower = laws.front();
+    rate = std::min(1.0, rate);
+  }
+  LawRun out;
+  out.attained = false;
+  const LossLaw* instance = base.attained ? &base.upper : base.lower ? &*base.lower : nullptr;
+  if (e.scheme == Scheme::without_replacement && instance) out.lower = sampled_law(*instance, rate);
+  // Add/remove: the smaller data set's sample is exactly the part of the other's that misses the record. Otherwise the worse
+  // of both directions is needed at every step.
+  out.upper = sampled_law(base.upper, rate);
+  if (relation == Relation::add_remove) {
+    out.attained = base.attained;
+  } else if (!out.upper.symmetric) {
+    out.upper = folded(std::move(out.upper));
+  }
+  return out;
+}
+
+}  // namespace
+
+LawRun law_of(const Event& event, Relation relation) {
+  const auto* sampled = event.get_if<SampledEvent>();
+  if (!sampled) return unsampled(event, relation, 1);
+  if (sampled->scheme != Scheme::poisson) return fixed_size_run(*sampled, relation);
+  if (sampled->rate == 1) return inner_law(*sampled->event, relation, 1);
+  if (relation == Relation::replace_one) return poisson_replace(*sampled->event, sampled->rate);
+  return sampled_run(inner_law(*sampled->event, relation, 1), sampled->rate);
+}
+
+}  // namespace sotto

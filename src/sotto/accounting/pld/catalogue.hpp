@@ -1,0 +1,17 @@
+// From events to loss laws: which pair of distributions dominates each mechanism under each relation.
+//
+// What       law_of() gives the law of one use of an event, and a law that is attained when the first is only an upper bound.
+// Guarantee  Every pair of neighbours under the relation is dominated; docs/math/pld.md §2 proves it mechanism by mechanism.
+// Reference  [ZDW22] dominating pairs and Poisson sampling; [BBG18] sampling of a fixed size; [DDR20] bounded range; [CKS20] discrete Gaussian.
+#pragma once
+
+#include "sotto/accounting/pld/profile.hpp"
+#include "sotto/core/event.hpp"
+
+namespace sotto {
+
+// The event must not be a repeat, compose or parallel. Throws Unsupported, naming the event, when no pair is known.
+// The count of the result is 1.
+LawRun law_of(const Event& event, Relation relation);
+
+}  // namespace sotto

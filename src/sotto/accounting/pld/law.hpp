@@ -1,0 +1,48 @@
+// The privacy loss law of one use of a mechanism: a pair (P, Q) that dominates every pair of neighbours in one direction.
+//
+// What       Atoms and continuous pieces of the loss ln(dP/dQ), masses at ±∞, and what the law leaves uncertain (shift, slack).
+// Guarantee  For neighbours in the "removal" direction δ(ε) ≤ ∫(dP − e^ε dQ)₊, and for the other direction the swapped pair;
+//            a symmetric law covers both directions at once.
+// Reference  [ZDW22] dominating pairs; docs/math/pld.md §1–2.
+#pragma once
+
+#include <vector>
+
+#include "sotto/accounting/pld/piece.hpp"
+
+namespace sotto {
+
+struct LossAtom {
+  double loss, p, q;  // q = p·e^{−loss}
+};
+
+struct LossLaw {
+  std::vector<LossAtom> atoms;
+  std::vector<LossPiece> pieces;
+  double p_infinite = 0;  // P-mass where Q has none
+  double q_infinite = 0;  // Q-mass where P has none
+  double charged =
+      0;  // mass whose loss was not computed: lost for upper bounds, absent for lower ones
+  // Only losses above 0 are stated; those below mirror them (masses of P and Q swapped) and the rest of the mass has loss 0.
+  bool fold = false;
+  bool symmetric = false;
+  double shift = 0;  // the true loss of one use may exceed the stated one by this much
+  double slack = 0;  // and its masses by the factor e^slack
+
+  double hockey_stick(double epsilon) const;  // of the stated masses, without shift and slack
+  double reverse_hockey_stick(double epsilon) const;  // the same for the swapped pair
+};
+
+// The law of the event on a Poisson sample: P = (1−γ)B + γA, Q = B. The law must be symmetric and unsampled.
+LossLaw sampled_law(const LossLaw& law, double gamma);
+// The worse of both directions of the sampled law, as one symmetric law (fixed-size sampling).
+LossLaw folded(LossLaw law);
+// With probability γ the event happens, and everyone sees whether it did.
+LossLaw revealed_law(const LossLaw& law, double gamma);
+// Law i with probability weight i, i seen by everyone.
+LossLaw mixed_law(const std::vector<LossLaw>& laws, const std::vector<double>& weights);
+
+// A law from values of an upper bound of δ(ε) at increasing ε, by the largest convex function of e^ε below them.
+LossLaw law_from_curve(std::vector<double> epsilons, std::vector<double> deltas);
+
+}  // namespace sotto

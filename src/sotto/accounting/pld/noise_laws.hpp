@@ -1,0 +1,24 @@
+// Loss laws of the unsampled mechanisms, in closed form.
+#pragma once
+
+#include <cstdint>
+
+#include "sotto/accounting/pld/profile.hpp"
+
+namespace sotto {
+
+LossLaw gaussian_law(double mu);      // N(μ,1) against N(0,1)
+LossLaw laplace_law(double epsilon);  // shift ÷ scale = ε
+LossLaw randomized_response_law(double epsilon, std::uint64_t categories);
+LossLaw approximate_law(double epsilon, double delta);
+
+// Discrete noise; upper and attained laws differ when the lattice is too fine or of several dimensions.
+// distance, scale and sigma are in units of the lattice; the distance is rounded up to a whole number.
+LawRun discrete_laplace_run(double scale, double distance);
+LawRun discrete_gaussian_run(double sigma, double distance, std::uint64_t dimension);
+
+LawRun bounded_range_run(double epsilon);
+// Rényi divergence of order α at most ρα for 1 < α < ω.
+LawRun concentrated_run(double rho, double omega);
+
+}  // namespace sotto

@@ -1,0 +1,245 @@
+#include "sotto/accounting/pld/piece.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/mills.hpp"
+#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/pld/quadrature.hpp"
+
+namespace sotto {
+namespace {
+
+const double kInvSqrt2Pi = 1 / std::sqrt(2 * std::numbers::pi);
+
+double phi(double z) { return kInvSqrt2Pi * std::exp(-0.5 * z * z); }
+
+// ∫ (N(μ,1) − e^ε N(0,1))₊ for every ε; the pair is its own mirror image.
+double gaussian_stick(double mu, double epsilon) {
+  if (epsilon >= 0) return std::exp(gaussian_log_delta(mu, epsilon));
+  return -std::expm1(epsilon) + std::exp(epsilon + gaussian_log_delta(mu, -epsilon));
+}
+
+// The hockey stick of ((1−γ)B + γA, B) from that of a symmetric base pair, and of the swapped pair.
+template <class Base>
+double sampled_hockey_stick(double epsilon, double gamma, double mass, const Base& base) {
+  if (gamma == 1) return base(epsilon);
+  if (epsilon <= std::log1p(-gamma)) return -std::expm1(epsilon) * mass;
+  return gamma * base(base_loss(epsilon, gamma));
+}
+
+template <class Base>
+double sampled_reverse(double epsilon, double gamma, const Base& base) {
+  if (gamma == 1) return base(epsilon);
+  const double factor = -std::expm1(epsilon + std::log1p(-gamma));
+  if (factor <= 0) return 0;
+  return factor * base(epsilon + std::log(gamma) - std::log(factor));
+}
+
+}  // namespace
+
+double sampled_loss(double l, double gamma) {
+  if (gamma == 1) return l;
+  if (l > 30) return l + std::log(gamma) + std::log1p((1 - gamma) / gamma * std::exp(-l));
+  return std::log1p(gamma * std::expm1(l));
+}
+
+double base_loss(double sampled, double gamma) {
+  if (gamma == 1) return sampled;
+  if (sampled > 30)
+    return sampled - std::log(gamma) + std::log1p(-(1 - gamma) * std::exp(-sampled));
+  const double x = std::expm1(sampled) / gamma;
+  return x <= -1 ? -kInfinity : std::log1p(x);
+}
+
+// ---- Gaussian ----
+
+double GaussianPiece::low(double tail) const { return -normal_quantile_upper(std::log(tail)); }
+double GaussianPiece::high(double tail) const { return mu + normal_quantile_upper(std::log(tail)); }
+
+PieceNode GaussianPiece::at(double z) const {
+  const double l = mu * (z - 0.5 * mu), q = weight * phi(z);
+  if (gamma == 1) return {weight * phi(z - mu), q, l};
+  if (l > 30) return {weight * gamma * phi(z - mu) + (1 - gamma) * q, q, sampled_loss(l, gamma)};
+  const double x = gamma * std::expm1(l);
+  return {q + q * x, q, std::log1p(x)};
+}
+
+double GaussianPiece::where(double loss, double) const {
+  return base_loss(loss, gamma) / mu + 0.5 * mu;
+}
+double GaussianPiece::growth(double z) const { return std::abs(z) + mu + 4; }
+PieceTail GaussianPiece::below(double z) const {
+  const double q = normal_sf(-z);
+  return {weight * ((1 - gamma) * q + gamma * normal_sf(mu - z)), weight * q};
+}
+PieceTail GaussianPiece::above(double z) const {
+  const double q = normal_sf(z);
+  return {weight * ((1 - gamma) * q + gamma * normal_sf(z - mu)), weight * q};
+}
+
+double GaussianPiece::hockey_stick(double epsilon) const {
+  return weight *
+         sampled_hockey_stick(epsilon, gamma, 1, [&](double e) { return gaussian_stick(mu, e); });
+}
+double GaussianPiece::reverse_hockey_stick(double epsilon) const {
+  return weight * sampled_reverse(epsilon, gamma, [&](double e) { return gaussian_stick(mu, e); });
+}
+
+// ---- Exponential ----
+
+PieceNode ExponentialPiece::at(double l) const {
+  const double q = level * std::exp(-0.5 * l), a = level * std::exp(0.5 * l);
+  return {(1 - gamma) * q + gamma * a, q, sampled_loss(l, gamma)};
+}
+
+double ExponentialPiece::where(double loss, double) const {
+  const double l = base_loss(loss, gamma);
+  return l < -range ? -kInfinity : l > range ? kInfinity : l;
+}
+
+namespace {
+// ∫ level·e^{−l/2}(e^l − e^{l0})₊ dl over [−range, range]: a square, because ∫ (e^{l/2} − e^{l0 − l/2}) dl telescopes.
+double exponential_base_stick(double level, double range, double l0) {
+  if (l0 >= range) return 0;
+  const double from = std::max(l0, -range), s = std::expm1(0.5 * (from - range));
+  double stick = 2 * level * std::exp(0.5 * range) * s * s;
+  if (l0 < -range) {
+    stick += (std::exp(-range) - std::exp(l0)) * 4 * level * std::sinh(0.5 * range);
+  }
+  return stick;
+}
+}  // namespace
+
+double ExponentialPiece::mass() const { return 4 * level * std::sinh(0.5 * range); }
+double ExponentialPiece::hockey_stick(double epsilon) const {
+  return sampled_hockey_stick(epsilon, gamma, mass(),
+                              [&](double e) { return exponential_base_stick(level, range, e); });
+}
+double ExponentialPiece::reverse_hockey_stick(double epsilon) const {
+  return sampled_reverse(epsilon, gamma,
+                         [&](double e) { return exponential_base_stick(level, range, e); });
+}
+
+// ---- Mixture ----
+
+double MixturePiece::mass() const {
+  double sum = 0;
+  for (double w : p_weights) sum += w;
+  return sum;
+}
+
+double MixturePiece::low(double tail) const {
+  return *std::min_element(q_means.begin(), q_means.end()) - normal_quantile_upper(std::log(tail));
+}
+double MixturePiece::high(double tail) const {
+  return *std::max_element(p_means.begin(), p_means.end()) + normal_quantile_upper(std::log(tail));
+}
+
+PieceNode MixturePiece::at(double z) const {
+  // Both densities relative to N(0,1): ratios stay moderate where the density does.
+  double p = 0, q = 0;
+  for (std::size_t i = 0; i < p_means.size(); ++i)
+    p += p_weights[i] * std::expm1(p_means[i] * (z - 0.5 * p_means[i]));
+  for (std::size_t i = 0; i < q_means.size(); ++i)
+    q += q_weights[i] * std::expm1(q_means[i] * (z - 0.5 * q_means[i]));
+  const double base = phi(z);
+  if (std::isfinite(p) && std::isfinite(q) && base > 0) {
+    return {base * (1 + p), base * (1 + q), std::log1p(p) - std::log1p(q)};
+  }
+  double pp = 0, qq = 0;
+  for (std::size_t i = 0; i < p_means.size(); ++i) pp += p_weights[i] * phi(z - p_means[i]);
+  for (std::size_t i = 0; i < q_means.size(); ++i) qq += q_weights[i] * phi(z - q_means[i]);
+  // ln of each mixture by its largest term.
+  const auto log_mix = [&](const std::vector<double>& w, const std::vector<double>& m) {
+    double best = -kInfinity, sum = 0;
+    for (std::size_t i = 0; i < m.size(); ++i)
+      if (w[i] > 0) best = std::max(best, std::log(w[i]) - 0.5 * (z - m[i]) * (z - m[i]));
+    for (std::size_t i = 0; i < m.size(); ++i)
+      if (w[i] > 0) sum += std::exp(std::log(w[i]) - 0.5 * (z - m[i]) * (z - m[i]) - best);
+    return best + std::log(sum);
+  };
+  return {pp, qq, log_mix(p_weights, p_means) - log_mix(q_weights, q_means)};
+}
+
+// The loss is ln of a ratio of mixtures, so its slope is the difference of two posterior means.
+double MixturePiece::slope(double z) const {
+  const auto posterior = [&](const std::vector<double>& w, const std::vector<double>& m) {
+    double best = -kInfinity, sum = 0, mean = 0;
+    for (std::size_t i = 0; i < m.size(); ++i)
+      if (w[i] > 0) best = std::max(best, m[i] * (z - 0.5 * m[i]));
+    for (std::size_t i = 0; i < m.size(); ++i) {
+      const double weight = w[i] * std::exp(m[i] * (z - 0.5 * m[i]) - best);
+      sum += weight;
+      mean += weight * m[i];
+    }
+    return mean / sum;
+  };
+  return posterior(p_weights, p_means) - posterior(q_weights, q_means);
+}
+
+double MixturePiece::where(double loss, double hint) const {
+  // Newton's method kept inside a bracket; a cell of the grid takes two or three steps from its neighbour.
+  double low = -kInfinity, high = kInfinity, z = hint;
+  const double farthest = 45 + *std::max_element(p_means.begin(), p_means.end()) -
+                          *std::min_element(q_means.begin(), q_means.end());
+  for (int i = 0; i < 200; ++i) {
+    const double miss = at(z).loss - loss;
+    if (miss == 0) return z;
+    (miss < 0 ? low : high) = z;
+    double next = z - miss / slope(z);
+    if (!(next > low && next < high)) {
+      next = std::isinf(low)    ? high - 1 - std::abs(high)
+             : std::isinf(high) ? low + 1 + std::abs(low)
+                                : 0.5 * (low + high);
+    }
+    if (next < -2 * farthest && std::isinf(low)) return -kInfinity;
+    if (next > 2 * farthest && std::isinf(high)) return kInfinity;
+    if (std::abs(next - z) <= 1e-15 * (1 + std::abs(z))) return next;
+    z = next;
+  }
+  return z;
+}
+
+double MixturePiece::growth(double z) const {
+  double reach = 0;
+  for (double m : p_means) reach = std::max(reach, std::abs(z - m));
+  for (double m : q_means) reach = std::max(reach, std::abs(z - m));
+  return reach + 4;
+}
+
+PieceTail MixturePiece::below(double z) const {
+  PieceTail t;
+  for (std::size_t i = 0; i < p_means.size(); ++i) t.p += p_weights[i] * normal_sf(p_means[i] - z);
+  for (std::size_t i = 0; i < q_means.size(); ++i) t.q += q_weights[i] * normal_sf(q_means[i] - z);
+  return t;
+}
+PieceTail MixturePiece::above(double z) const {
+  PieceTail t;
+  for (std::size_t i = 0; i < p_means.size(); ++i) t.p += p_weights[i] * normal_sf(z - p_means[i]);
+  for (std::size_t i = 0; i < q_means.size(); ++i) t.q += q_weights[i] * normal_sf(z - q_means[i]);
+  return t;
+}
+
+double MixturePiece::hockey_stick(double epsilon) const {
+  const double top = high(1e-300);
+  const double from = std::clamp(where(epsilon), low(1e-300), top);
+  double sum = above(top).p;
+  for_each_node(*this, from, top, [&](const PieceNode& n, double w) {
+    sum += w * n.p * std::max(0.0, -std::expm1(epsilon - n.loss));
+  });
+  return sum;
+}
+double MixturePiece::reverse_hockey_stick(double epsilon) const {
+  const double bottom = low(1e-300);
+  const double to = std::clamp(where(-epsilon), bottom, high(1e-300));
+  double sum = below(bottom).q;
+  for_each_node(*this, bottom, to, [&](const PieceNode& n, double w) {
+    sum += w * n.q * std::max(0.0, -std::expm1(epsilon + n.loss));
+  });
+  return sum;
+}
+
+}  // namespace sotto

@@ -1,0 +1,346 @@
+#include "sotto/accounting/pld/profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/accounting/outward.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kLargestTransform = std::size_t{1} << 20;
+constexpr double kMostCells = 1 << 21;  // of one use
+constexpr double kCheapCells =
+    1 << 13;  // a grid this size costs next to nothing, so never use a coarser one
+constexpr double kWindowWidths =
+    16;  // width of a window in standard deviations of the tilted total
+constexpr int kRounds = 5;
+
+const GaussianPiece* plain_gaussian(const LawRun& run) {
+  if (!run.attained || run.upper.p_infinite > 0 || !run.upper.atoms.empty() ||
+      run.upper.pieces.size() != 1 || run.upper.fold)
+    return nullptr;
+  const auto* g = std::get_if<GaussianPiece>(&run.upper.pieces.front());
+  return g && g->gamma == 1 && g->weight == 1 ? g : nullptr;
+}
+
+double lowest_loss(const LossLaw& law, bool highest) {
+  double x = highest ? -kInfinity : kInfinity;
+  const auto include = [&](double l) { x = highest ? std::max(x, l) : std::min(x, l); };
+  for (const LossAtom& a : law.atoms) include(a.loss);
+  for (const LossPiece& piece : law.pieces) {
+    std::visit([&](const auto& p) { include(p.at(highest ? p.high(1e-12) : p.low(1e-12)).loss); },
+               piece);
+  }
+  return std::isfinite(x) ? x : 0;
+}
+
+bool multiple_of(double loss, double base) {
+  const double m = loss / base;
+  return std::abs(m - std::round(m)) < 1e-11 * std::max(1.0, std::abs(m));
+}
+
+}  // namespace
+
+PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)) {
+  std::erase_if(runs_, [](const LawRun& r) { return r.count == 0; });
+  merge_gaussians();
+  for (const LawRun& run : runs_) {
+    symmetric_ = symmetric_ && run.upper.symmetric;
+    attained_ = attained_ && run.attained;
+    uses_ += static_cast<double>(run.count);
+    range_ = std::max(range_, lowest_loss(run.upper, true) - lowest_loss(run.upper, false));
+  }
+  find_anchor();
+}
+
+// k Gaussian pairs compose exactly to one with μ² = Σμ_i².
+void PrivacyProfile::merge_gaussians() {
+  double mu2 = 0;
+  LawRun merged;
+  merged.upper.symmetric = true;
+  std::vector<LawRun> rest;
+  for (LawRun& run : runs_) {
+    const GaussianPiece* g = plain_gaussian(run);
+    if (!g) {
+      rest.push_back(std::move(run));
+      continue;
+    }
+    const double t = static_cast<double>(run.count);
+    mu2 += t * g->mu * g->mu;
+    merged.upper.shift += t * run.upper.shift;
+    merged.upper.slack += t * run.upper.slack;
+    merged.upper.charged += t * run.upper.charged;
+  }
+  if (mu2 > 0) {
+    merged.upper.pieces = {GaussianPiece{std::sqrt(mu2) * (1 + 4 * kUlp), 1, 1}};
+    // Summing the squares and the root err by a few units in the last place; the loss moves by at most that fraction.
+    merged.upper.shift += 64 * kUlp * (mu2 + 40 * std::sqrt(mu2));
+    rest.push_back(std::move(merged));
+  }
+  runs_ = std::move(rest);
+}
+
+void PrivacyProfile::find_anchor() {
+  const LawRun* main = nullptr;
+  for (const LawRun& run : runs_) {
+    if (!run.upper.atoms.empty() && (!main || run.count > main->count)) main = &run;
+  }
+  if (main) {
+    double smallest = kInfinity;
+    for (const LossAtom& a : main->upper.atoms)
+      if (std::abs(a.loss) > 1e-12) smallest = std::min(smallest, std::abs(a.loss));
+    if (std::isfinite(smallest)) anchor_ = smallest;
+  }
+  for (const LawRun& run : runs_) {
+    const bool aligned =
+        anchor_ > 0 && run.upper.pieces.empty() && !run.upper.fold &&
+        std::all_of(run.upper.atoms.begin(), run.upper.atoms.end(),
+                    [&](const LossAtom& a) { return multiple_of(a.loss, anchor_); });
+    if (!aligned) off_grid_ += static_cast<double>(run.count);
+  }
+}
+
+// The finest grid that the limits of work allow.
+double PrivacyProfile::finest_grid(const Saddle& saddle) const {
+  return std::max(kWindowWidths * 1.3 * saddle.spread / static_cast<double>(kLargestTransform),
+                  range_ / kMostCells);
+}
+
+double PrivacyProfile::choose_grid(const Question& question, const Saddle& saddle,
+                                   double tolerance) const {
+  const double finest = finest_grid(saddle);
+  if (off_grid_ == 0 && anchor_ >= finest) return anchor_;
+  // Gap in ε: off_grid·(1+θ)h²/8; in ln δ: θ times that.
+  const double wanted = question.for_epsilon ? tolerance * std::max(saddle.epsilon, 1e-6)
+                                             : tolerance / std::max(saddle.theta, 1e-3);
+  double h = std::sqrt(0.6 * wanted * 8 / (std::max(1.0, off_grid_) * (1 + saddle.theta)));
+  // Merging costs more when a cell is not small beside the spread of one use.
+  const double one_use = saddle.spread / std::sqrt(uses_), wide = h;
+  for (int i = 0; i < 4 && one_use > 0; ++i) h = wide / std::hypot(1, h / (0.15 * one_use));
+  h = std::min({h, std::max(kWindowWidths * saddle.spread, range_) / kCheapCells, 0.5});
+  h = std::max(h, finest);
+  if (anchor_ > h) h = anchor_ / std::ceil(anchor_ / h);
+  return h;
+}
+
+CertifiedInterval PrivacyProfile::one_direction(const Question& question, const Grids& grids,
+                                                double h, const Saddle& saddle,
+                                                bool reverse) const {
+  const auto steps = [&](BoundSide side) {
+    std::vector<StepRun> out;
+    for (std::size_t g = 0; g < runs_.size(); ++g) {
+      const CellGrid& grid =
+          side == BoundSide::lower && !grids.lower.empty() ? grids.lower[g] : grids.upper[g];
+      const auto read = [&](const CellGrid& x) {
+        return side == BoundSide::upper ? x.upper_step() : x.lower_step();
+      };
+      out.push_back({reverse && !runs_[g].upper.symmetric ? read(grid.mirrored()) : read(grid),
+                     runs_[g].count});
+    }
+    return out;
+  };
+  CertifiedInterval result{question.for_epsilon ? kInfinity : 1, 0};
+  double theta = saddle.theta;
+  for (int attempt = 0; attempt < 3; ++attempt, theta *= 0.5) {
+    const TiltedSum total(steps(BoundSide::upper), h, theta, BoundSide::upper, kLargestTransform);
+    work_.transform = total.size();
+    const double value =
+        question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
+    result.upper = std::min(result.upper, std::max(0.0, value));
+    const bool at_edge = question.for_epsilon ? !(value > total.lowest() + 2 * h) && value > 0
+                                              : question.value < total.lowest();
+    if (std::isfinite(value) && !at_edge) break;
+  }
+  try {
+    const TiltedSum total(steps(BoundSide::lower), h, theta, BoundSide::lower, kLargestTransform);
+    result.lower =
+        question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
+  } catch (const AccountingError&) {
+    // On a grid as coarse as the loss of one use merging may leave nothing; 0 is then what is known.
+  }
+  return result;
+}
+
+// Whether the direction is certainly no worse than the bound already found, by Chernoff's bound with the exact moments of
+// its upper laws: δ(ε) ≤ e^{K(θ) − θε}·θ^θ/(1+θ)^{1+θ} for every θ > 0.
+bool PrivacyProfile::dominated(const Question& question, const Grids& grids, double h, double bound,
+                               const Saddle& saddle, bool reverse) const {
+  const double epsilon = question.for_epsilon ? bound : question.value,
+               delta = question.for_epsilon ? question.value : bound;
+  std::vector<StepRun> steps;
+  double slack = 0, shift = 0, infinite = 0;
+  for (std::size_t g = 0; g < runs_.size(); ++g) {
+    const bool swap = reverse && !runs_[g].upper.symmetric;
+    steps.push_back({swap ? grids.upper[g].mirrored().upper_step() : grids.upper[g].upper_step(),
+                     runs_[g].count});
+    const double t = static_cast<double>(runs_[g].count);
+    slack +=
+        t * (steps.back().law.slack + 4 * kUlp * static_cast<double>(steps.back().law.mass.size()));
+    shift += t * steps.back().law.shift;
+    infinite += t * steps.back().law.infinite;
+  }
+  for (double factor : {1.0, 1.3, 1.7}) {
+    const double theta = std::max(1e-6, saddle.theta * factor);
+    const double log_bound = log_moment(steps, h, theta) + slack - theta * (epsilon - shift) +
+                             theta * std::log(theta) - (1 + theta) * std::log1p(theta);
+    if (std::exp(log_bound) + infinite <= delta) return true;
+  }
+  return false;
+}
+
+CertifiedInterval PrivacyProfile::solve(const Question& question, double h, double tail,
+                                        const std::vector<Candidate>& candidates) const {
+  Grids grids;
+  LossLaw nothing;
+  nothing.atoms = {{0, 1, 1}};
+  for (const LawRun& run : runs_) {
+    grids.upper.push_back(discretise(run.upper, h, tail));
+    if (!attained_) {
+      grids.lower.push_back(run.attained ? grids.upper.back()
+                                         : discretise(run.lower ? *run.lower : nothing, h, tail));
+    }
+  }
+  CertifiedInterval worst;
+  for (const Candidate& c : candidates) {
+    if (&c != &candidates.front() &&
+        dominated(question, grids, h, worst.upper, c.saddle, c.reverse))
+      continue;
+    const CertifiedInterval one = one_direction(question, grids, h, c.saddle, c.reverse);
+    worst = {std::max(worst.upper, one.upper), std::max(worst.lower, one.lower)};
+  }
+  return worst;
+}
+
+// The directions to look at, the worse-looking one first: often a bound then settles the other one.
+std::vector<PrivacyProfile::Candidate> PrivacyProfile::candidates_for(const Question& question,
+                                                                      const LossMoments& moments,
+                                                                      Direction direction) const {
+  std::vector<Candidate> out;
+  for (bool reverse : {false, true}) {
+    if (direction == (reverse ? Direction::removal : Direction::addition)) continue;
+    if (symmetric_ && reverse && direction == Direction::both) continue;
+    out.push_back({reverse, question.for_epsilon ? moments.for_delta(question.value, reverse)
+                                                 : moments.for_epsilon(question.value, reverse)});
+  }
+  std::stable_sort(out.begin(), out.end(), [&](const Candidate& a, const Candidate& b) {
+    return question.for_epsilon ? a.saddle.epsilon > b.saddle.epsilon
+                                : a.saddle.log_delta > b.saddle.log_delta;
+  });
+  return out;
+}
+
+CertifiedInterval PrivacyProfile::answer(const Question& question, double tolerance,
+                                         Direction direction) const {
+  if (runs_.empty()) return {};
+  if (uses_ == 1) return exact(question, direction);
+  // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated.
+  const auto tail_for = [&](double delta) {
+    return std::clamp(1e-7 * delta / uses_, 1e-290, 1e-12);
+  };
+  const auto moments_for = [&](double tail) {
+    LossMoments m;
+    for (const LawRun& run : runs_) m.add(loss_nodes(run.upper, tail), run.count);
+    return m;
+  };
+  double tail = tail_for(question.for_epsilon ? question.value : 1e-30);
+  LossMoments moments = moments_for(tail);
+  std::vector<Candidate> candidates = candidates_for(question, moments, direction);
+  if (!question.for_epsilon) {
+    tail = tail_for(std::exp(candidates.front().saddle.log_delta));
+    moments = moments_for(tail);
+    candidates = candidates_for(question, moments, direction);
+  }
+  double h = choose_grid(question, candidates.front().saddle, tolerance),
+         floor = finest_grid(candidates.front().saddle);
+  CertifiedInterval best{question.for_epsilon ? kInfinity : 1, 0};
+  for (work_.rounds = 1; work_.rounds <= kRounds; ++work_.rounds) {
+    work_.h = h;
+    CertifiedInterval now;
+    try {
+      now = solve(question, h, tail, candidates);
+    } catch (const WindowTooWide& wide) {
+      // Heavy tails need more room than their variance suggests: a coarser grid, and never this fine again.
+      if (work_.rounds == kRounds && !std::isfinite(best.upper)) throw;
+      h *= 1.1 * wide.excess;
+      floor = h;
+      continue;
+    }
+    best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
+    const double gap = best.upper > 0 ? (best.upper - best.lower) / best.upper : 0;
+    if (gap <= tolerance) break;
+    const Saddle& saddle = candidates.front().saddle;
+    if (question.for_epsilon && std::isfinite(best.upper) &&
+        std::abs(best.upper - saddle.epsilon) > 3 * saddle.spread) {
+      // The saddle point was far off (losses of very different sizes): start again around the answer.
+      for (Candidate& c : candidates) c.saddle = moments.for_epsilon(best.upper, c.reverse);
+      h = choose_grid(question, candidates.front().saddle, tolerance);
+      floor = finest_grid(candidates.front().saddle);
+      continue;
+    }
+    // The gap falls with h²; stop when the limits leave no room, or when it is not the grid that causes it.
+    if (!attained_) break;
+    const double next = std::max(h * std::clamp(std::sqrt(0.7 * tolerance / gap), 0.2, 0.8), floor);
+    if (off_grid_ == 0 || !(next < 0.9 * h)) break;
+    h = anchor_ > next ? anchor_ / std::ceil(anchor_ / next) : next;
+  }
+  if (question.for_epsilon && !std::isfinite(best.upper)) {
+    throw AccountingError(
+        "the privacy loss cannot be bounded: no finite epsilon holds at this delta",
+        "more noise, fewer steps or a larger delta are needed");
+  }
+  best.lower = std::min(best.lower, best.upper);
+  return best;
+}
+
+// One use of one mechanism: the hockey-stick divergence in closed form, no grid.
+CertifiedInterval PrivacyProfile::exact(const Question& question, Direction direction) const {
+  const LawRun& run = runs_.front();
+  constexpr double kError = 1e-12;
+  const auto value = [&](const LossLaw& law, double epsilon) {
+    const double forward = direction == Direction::addition ? 0 : law.hockey_stick(epsilon);
+    const double backward = direction == Direction::removal ? 0 : law.reverse_hockey_stick(epsilon);
+    return std::max(forward, backward);
+  };
+  const auto upper = [&](double epsilon) {
+    return std::min(1.0, value(run.upper, epsilon - run.upper.shift) * std::exp(run.upper.slack) *
+                             (1 + kError));
+  };
+  const LossLaw* low_law = run.attained ? &run.upper : run.lower ? &*run.lower : nullptr;
+  const auto lower = [&](double epsilon) {
+    if (!low_law) return 0.0;
+    const double v = value(*low_law, epsilon + low_law->shift) - low_law->charged;
+    return std::max(0.0, v) * std::exp(-low_law->slack) * (1 - kError);
+  };
+  if (!question.for_epsilon) return {upper(question.value), lower(question.value)};
+  const auto solve_for = [&](const auto& curve, bool up) {
+    if (curve(0) <= question.value) return 0.0;
+    double a = 0, b = 1;
+    while (curve(b) > question.value) {
+      a = b;
+      if ((b *= 2) > 1e7) {
+        throw AccountingError(
+            "the privacy loss cannot be bounded: no finite epsilon holds at this delta",
+            "more noise or a larger delta are needed");
+      }
+    }
+    while (b - a > 1e-13 * b) {
+      const double mid = 0.5 * (a + b);
+      (curve(mid) <= question.value ? b : a) = mid;
+    }
+    return up ? b : a;
+  };
+  return {solve_for(upper, true), low_law ? solve_for(lower, false) : 0};
+}
+
+CertifiedInterval PrivacyProfile::epsilon(double delta, double tolerance,
+                                          Direction direction) const {
+  return answer({true, delta}, tolerance, direction);
+}
+CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance,
+                                        Direction direction) const {
+  return answer({false, epsilon}, tolerance, direction);
+}
+
+}  // namespace sotto

@@ -1,0 +1,89 @@
+// The privacy profile of a composition: certified bounds of ε(δ) and δ(ε), asked as often as one likes.
+//
+// What       PrivacyProfile holds the loss laws of the runs; each question chooses grid, tilt and window for the wanted tolerance.
+// Guarantee  upper is a true upper bound of the optimal value for the events, lower a true lower bound of what some mechanism
+//            described by the events attains.
+// Method     The gap of connect-the-dots and merging is T(1+θ)h²/8 in ε, which gives the grid; it is measured and refined if needed.
+// Reference  docs/math/pld.md §7.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sotto/accounting/pld/compose.hpp"
+#include "sotto/accounting/pld/moments.hpp"
+
+namespace sotto {
+
+// One mechanism used `count` times.
+struct LawRun {
+  LossLaw upper;  // dominates it
+  std::uint64_t count = 1;
+  bool attained = true;          // upper is attained by a mechanism of this description
+  std::optional<LossLaw> lower;  // else: a law that is attained, if one is known
+};
+
+struct CertifiedInterval {
+  double upper = 0, lower = 0;
+};
+
+// Which neighbours: removal compares P with Q, addition Q with P; both takes the worse.
+enum class Direction { both, removal, addition };
+
+class PrivacyProfile {
+ public:
+  explicit PrivacyProfile(std::vector<LawRun> runs);
+
+  // Throw AccountingError when nothing can be bounded.
+  CertifiedInterval epsilon(double delta, double tolerance,
+                            Direction direction = Direction::both) const;
+  CertifiedInterval delta(double epsilon, double tolerance,
+                          Direction direction = Direction::both) const;
+
+  // Grid used last, for benches and tests.
+  struct Work {
+    double h = 0;
+    std::size_t transform = 0;
+    int rounds = 0;
+  };
+  const Work& work() const { return work_; }
+
+ private:
+  struct Question {
+    bool for_epsilon;  // ε wanted, value is δ; else the other way round
+    double value;
+  };
+  struct Candidate {
+    bool reverse;
+    Saddle saddle;
+  };
+  struct Grids {
+    std::vector<CellGrid> upper, lower;  // lower: empty when every upper law is attained
+  };
+
+  std::vector<Candidate> candidates_for(const Question& question, const LossMoments& moments,
+                                        Direction direction) const;
+  CertifiedInterval answer(const Question& question, double tolerance, Direction direction) const;
+  CertifiedInterval solve(const Question& question, double h, double tail,
+                          const std::vector<Candidate>& candidates) const;
+  CertifiedInterval one_direction(const Question& question, const Grids& grids, double h,
+                                  const Saddle& saddle, bool reverse) const;
+  bool dominated(const Question& question, const Grids& grids, double h, double bound,
+                 const Saddle& saddle, bool reverse) const;
+  CertifiedInterval exact(const Question& question, Direction direction) const;
+  double finest_grid(const Saddle& saddle) const;
+  double choose_grid(const Question& question, const Saddle& saddle, double tolerance) const;
+  void merge_gaussians();
+  void find_anchor();
+
+  std::vector<LawRun> runs_;
+  bool symmetric_ = true, attained_ = true;  // of all runs
+  double uses_ = 0;                          // in all
+  double off_grid_ = 0;    // uses of laws that a multiple of the anchor does not hold exactly
+  double anchor_ = 0;      // a loss that atoms are multiples of; 0: none
+  double range_ = 1e-300;  // of the loss of one use
+  mutable Work work_;
+};
+
+}  // namespace sotto
