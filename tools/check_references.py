@@ -19,7 +19,8 @@ PARTS = ["What", "Guarantee", "Method", "Numerics", "Reference"]
 EXEMPT = {  # data types and helpers that claim nothing by themselves
     "accounting/bound.hpp", "accounting/log_math.hpp", "accounting/loss_grid.hpp", "accounting/mills.hpp", "accounting/outward.hpp",
     "accounting/quadrature.hpp", "accounting/refusal.hpp", "accounting/run_length.hpp", "accounting/search.hpp",
-    "accounting/simple_mechanism.hpp", "accounting/pld/fft.hpp", "accounting/pld/moments.hpp", "accounting/pld/piece.hpp",
+    "accounting/simple_mechanism.hpp", "accounting/pld/fft.hpp", "accounting/pld/moments.hpp", "accounting/pld/noise_laws.hpp",
+    "accounting/pld/piece.hpp",
     "accounting/pld/quadrature.hpp", "mechanisms/noise_info.hpp", "mechanisms/rounding.hpp", "models/artifact.hpp", "models/evaluation.hpp",
     "models/linear/linear_model.hpp", "models/linear/non_private_fit.hpp",
     "noise/bulk_gaussian_kernel.hpp", "noise/dyadic.hpp", "noise/fixed_interval.hpp",

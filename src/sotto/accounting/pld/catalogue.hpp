@@ -2,6 +2,8 @@
 //
 // What       law_of() gives the law of one use of an event, and a law that is attained when the first is only an upper bound.
 // Guarantee  Every pair of neighbours under the relation is dominated; docs/math/pld.md §2 proves it mechanism by mechanism.
+// Method     One closed form or one bounded curve per kind of event; sampling, shuffling and mixing act on the inner law.
+// Numerics   Each law states its own uncertainty as shift and slack (law.hpp); sensitivities on a lattice are rounded up.
 // Reference  [ZDW22] dominating pairs and Poisson sampling; [BBG18] sampling of a fixed size; [DDR20] bounded range; [CKS20] discrete Gaussian.
 #pragma once
 

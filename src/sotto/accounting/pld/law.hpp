@@ -3,6 +3,8 @@
 // What       Atoms and continuous pieces of the loss ln(dP/dQ), masses at ±∞, and what the law leaves uncertain (shift, slack).
 // Guarantee  For neighbours in the "removal" direction δ(ε) ≤ ∫(dP − e^ε dQ)₊, and for the other direction the swapped pair;
 //            a symmetric law covers both directions at once.
+// Method     Sampling at rate γ mixes the pair, P = (1−γ)B + γA against Q = B; the laws of the mechanisms are in noise_laws.hpp.
+// Numerics   Errors of losses are stated as shift and of masses as slack, per use; compositions charge them (docs/math/pld.md §3).
 // Reference  [ZDW22] dominating pairs; docs/math/pld.md §1–2.
 #pragma once
 

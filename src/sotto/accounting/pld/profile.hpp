@@ -4,6 +4,7 @@
 // Guarantee  upper is a true upper bound of the optimal value for the events, lower a true lower bound of what some mechanism
 //            described by the events attains.
 // Method     The gap of connect-the-dots and merging is T(1+θ)h²/8 in ε, which gives the grid; it is measured and refined if needed.
+// Numerics   Truncation, aliasing and round-off of the transform are bounded and charged outwards (docs/math/pld.md §5–6).
 // Reference  docs/math/pld.md §7.
 #pragma once
 
