@@ -43,9 +43,10 @@ double fixed_grid(const Workload& w) {
   const CellGrid grid = discretise(sampled_law(gaussian_law(1 / w.sigma), w.rate), h, 1e-21);
   const std::vector<StepRun> removal{{grid.upper_step(), w.steps}},
       addition{{grid.mirrored().upper_step(), w.steps}};
+  const WindowTarget target{4 * std::log(1 / w.delta), std::log(w.delta)};
   constexpr std::size_t kLargest = std::size_t{1} << 22;
-  return std::max(TiltedSum(removal, h, 0, BoundSide::upper, kLargest).epsilon(w.delta),
-                  TiltedSum(addition, h, 0, BoundSide::upper, kLargest).epsilon(w.delta));
+  return std::max(TiltedSum(removal, h, 0, BoundSide::upper, kLargest, target).epsilon(w.delta),
+                  TiltedSum(addition, h, 0, BoundSide::upper, kLargest, target).epsilon(w.delta));
 }
 
 }  // namespace

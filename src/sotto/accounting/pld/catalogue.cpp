@@ -25,10 +25,17 @@ LawRun attained(LossLaw law) {
   return run;
 }
 
-// The law of an unsampled event for neighbours `factor` times as far apart as the relation says.
+// How far apart two inputs of the inner mechanism are: `changes` records differ, each by `span` steps of the relation.
+struct Apart {
+  double span = 1, changes = 1;
+  double steps() const { return span * changes; }
+};
+
+// The law of an unsampled event for inputs that far apart.
 struct UnsampledLaw {
   Relation relation;
-  double factor;
+  Apart apart;
+  double factor = apart.steps();
 
   LawRun operator()(const GaussianEvent& e) const {
     return attained(gaussian_law(factor / e.noise_multiplier(relation)));
@@ -65,8 +72,10 @@ struct UnsampledLaw {
     }
     return attained(std::move(law));
   }
+  // Any change of one input is one step for randomized response and for votes, whatever the relation.
   LawRun operator()(const RandomizedResponseEvent& e) const {
-    return attained(randomized_response_law(e.epsilon, e.categories));
+    if (apart.changes == 1) return attained(randomized_response_law(e.epsilon, e.categories));
+    return attained(approximate_law(apart.changes * e.epsilon, 0));
   }
   LawRun operator()(const ExponentialEvent& e) const {
     return bounded_range_run(factor * e.epsilon);
@@ -75,8 +84,9 @@ struct UnsampledLaw {
     return attained(approximate_law(factor * e.epsilon, 0));
   }
   LawRun operator()(const ApproximateEvent& e) const {
-    // Two steps of an (ε,δ) guarantee: (2ε, δ + e^ε δ).
-    const double delta = factor == 1 ? e.delta : e.delta * (1 + std::exp(e.epsilon));
+    // k steps of an (ε,δ) guarantee: kε and δ(1 + e^ε + … + e^{(k−1)ε}).
+    const double delta =
+        factor == 1 ? e.delta : e.delta * std::expm1(factor * e.epsilon) / std::expm1(e.epsilon);
     if (delta >= 1)
       throw AccountingError(
           "the failure probability of the approximate event reaches 1 for a pair of records");
@@ -93,9 +103,11 @@ struct UnsampledLaw {
   LawRun operator()(const GdpEvent& e) const { return attained(gaussian_law(factor * e.mu)); }
   // One vote moves from one class to another.
   LawRun operator()(const GnmaxEvent& e) const {
-    return attained(gaussian_law(std::sqrt(2.0) / e.sigma));
+    return attained(gaussian_law(apart.changes * std::sqrt(2.0) / e.sigma));
   }
-  LawRun operator()(const LnmaxEvent& e) const { return attained(laplace_law(2 / e.scale)); }
+  LawRun operator()(const LnmaxEvent& e) const {
+    return attained(laplace_law(apart.changes * 2 / e.scale));
+  }
 
   template <class T>
   LawRun operator()(const T& e) const {
@@ -103,22 +115,22 @@ struct UnsampledLaw {
   }
 };
 
-LawRun unsampled(const Event& event, Relation relation, double factor) {
-  return std::visit(UnsampledLaw{relation, factor}, event.kind());
+LawRun unsampled(const Event& event, Relation relation, const Apart& apart) {
+  return std::visit(UnsampledLaw{relation, apart}, event.kind());
 }
 
 // What runs on the sample, as one law: one mechanism, or several Gaussians, which together are one.
-LawRun inner_law(const Event& event, Relation relation, double factor) {
+LawRun inner_law(const Event& event, Relation relation, const Apart& apart = {}) {
   const std::vector<Run> runs = run_lengths(event);
   if (runs.size() == 1 && runs.front().count == 1)
-    return unsampled(runs.front().event, relation, factor);
+    return unsampled(runs.front().event, relation, apart);
   double mu2 = 0;
   for (const Run& run : runs) {
     const auto* g = run.event.get_if<GaussianEvent>();
     const auto* d = run.event.get_if<GdpEvent>();
     if (!g && !d)
       refuse_event("sampled", "it contains several mechanisms that are not all Gaussian");
-    const double mu = factor * (g ? 1 / g->noise_multiplier(relation) : d->mu);
+    const double mu = apart.steps() * (g ? 1 / g->noise_multiplier(relation) : d->mu);
     mu2 += static_cast<double>(run.count) * mu * mu;
   }
   return attained(gaussian_law(widen_up(std::sqrt(mu2), 1e-15)));
@@ -170,7 +182,7 @@ LawRun poisson_replace(const Event& event, double rate) {
     return out;
   }
   // Nothing is known of M₀: the bound lets everyone see whether the record was drawn.
-  const LawRun base = inner_law(event, Relation::replace_one, 1);
+  const LawRun base = inner_law(event, Relation::replace_one);
   out.upper = revealed_law(base.upper, rate);
   if (base.attained) out.lower = sampled_law(base.upper, rate);
   return out;
@@ -205,18 +217,18 @@ Draws draws_of(std::uint64_t size, std::uint64_t population) {
 
 LawRun fixed_size_run(const SampledEvent& e, Relation relation) {
   // A sample without the record holds another one in its place: twice as far, unless the relation is about replacing anyway.
-  const double factor = relation == Relation::replace_one ? 1 : 2;
+  const double span = relation == Relation::replace_one ? 1 : 2;
   LawRun base;
   double rate = 0;
   if (e.scheme == Scheme::without_replacement) {
     rate = std::min(1.0, static_cast<double>(e.size) / static_cast<double>(e.population));
-    base = inner_law(*e.event, relation, factor);
+    base = inner_law(*e.event, relation, {span, 1});
   } else {
     const Draws draws = draws_of(e.size, e.population);
     rate = draws.rate;
     std::vector<LossLaw> laws;
     for (std::size_t k = 1; k <= draws.weights.size(); ++k)
-      laws.push_back(inner_law(*e.event, relation, factor * static_cast<double>(k)).upper);
+      laws.push_back(inner_law(*e.event, relation, {span, static_cast<double>(k)}).upper);
     base.upper = mixed_law(laws, draws.weights);
     base.upper.charged += draws.rest;
     base.attained = false;
@@ -242,11 +254,11 @@ LawRun fixed_size_run(const SampledEvent& e, Relation relation) {
 
 LawRun law_of(const Event& event, Relation relation) {
   const auto* sampled = event.get_if<SampledEvent>();
-  if (!sampled) return unsampled(event, relation, 1);
+  if (!sampled) return unsampled(event, relation, {});
   if (sampled->scheme != Scheme::poisson) return fixed_size_run(*sampled, relation);
-  if (sampled->rate == 1) return inner_law(*sampled->event, relation, 1);
+  if (sampled->rate == 1) return inner_law(*sampled->event, relation);
   if (relation == Relation::replace_one) return poisson_replace(*sampled->event, sampled->rate);
-  return sampled_run(inner_law(*sampled->event, relation, 1), sampled->rate);
+  return sampled_run(inner_law(*sampled->event, relation), sampled->rate);
 }
 
 }  // namespace sotto

@@ -13,42 +13,46 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double kWindowTail = 1e-11;  // tilted mass allowed outside the window at each end
-constexpr double kDropped = -42;       // ln of spectrum values that are treated as 0
+constexpr double kDropped = -42;  // ln of spectrum values that are treated as 0
 
-// ln Σ mass·e^{θ·loss} by Horner's rule in e^{θh}: positive terms, scaled so that nothing overflows.
+// ln Σ mass·e^{θ·loss} by Horner's rule: positive terms, scaled by the largest exponential so that nothing overflows.
 double step_log_moment(const StepLaw& law, double h, double theta) {
-  const double x = std::exp(-std::abs(theta) * h);
-  double sum = 0;
   const std::size_t n = law.mass.size();
+  double sum = 0, factor = 1;
+  std::int64_t gap = 0;
+  const auto take = [&](std::size_t k, std::int64_t distance) {
+    if (distance != gap) {
+      gap = distance;
+      factor = std::exp(-std::abs(theta) * h * static_cast<double>(gap));
+    }
+    sum = sum * factor + law.mass[k];
+  };
   if (theta >= 0) {
-    for (std::size_t k = 0; k < n; ++k) sum = sum * x + law.mass[k];
-    return std::log(sum) +
-           theta * h * static_cast<double>(law.first + static_cast<std::int64_t>(n) - 1);
+    for (std::size_t k = 0; k < n; ++k) take(k, k > 0 ? law.point[k] - law.point[k - 1] : 0);
+    return std::log(sum) + theta * h * static_cast<double>(law.point.back());
   }
-  for (std::size_t k = n; k-- > 0;) sum = sum * x + law.mass[k];
-  return std::log(sum) + theta * h * static_cast<double>(law.first);
+  for (std::size_t k = n; k-- > 0;) take(k, k + 1 < n ? law.point[k + 1] - law.point[k] : 0);
+  return std::log(sum) + theta * h * static_cast<double>(law.point.front());
 }
 
-struct Window {
-  double low, high;
-};
+// K(θ ± s) − K(θ) at a few slopes s ≥ 0: Chernoff bounds of the tilted total. Every slope gives a valid bound.
+std::vector<ChernoffSlope> slopes_of(std::span<const StepRun> runs, double h, double theta,
+                                     double k0, double spread, int sign) {
+  std::vector<ChernoffSlope> out;
+  if (sign > 0 && theta > 0) out.push_back({0, 0});
+  for (double factor : {0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5}) {
+    const double s = 6 * factor / spread;
+    out.push_back({s, log_moment(runs, h, theta + sign * s) - k0});
+  }
+  return out;
+}
 
-// Chernoff bounds of the tilted total at both ends; any positive slope t is valid, so a short scan is enough.
-Window window_of(std::span<const StepRun> runs, double h, double theta, double spread, double k0) {
-  const double need = -std::log(kWindowTail);
-  double high = kInfinity, low = -kInfinity;
-  double t = std::sqrt(2 * need) / spread;
-  const auto improve = [&](double s) {
-    const double up = (log_moment(runs, h, theta + s) - k0 + need) / s;
-    if (up < high) high = up;
-    const double down = -(log_moment(runs, h, theta - s) - k0 + need) / s;
-    if (down > low) low = down;
-  };
-  for (double factor : {0.3, 0.5, 0.75, 1.0, 1.4, 2.2}) improve(t * factor);
-  if (!(high < kInfinity) || !(low > -kInfinity))
-    throw AccountingError("the window of the total privacy loss cannot be bounded");
-  return {std::min(low, high), std::max(low, high)};
+// min over the slopes of exp(value), at most 1.
+template <class F>
+double least(const std::vector<ChernoffSlope>& slopes, const F& value) {
+  double best = 0;
+  for (const ChernoffSlope& c : slopes) best = std::min(best, value(c));
+  return std::exp(best);
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ double log_moment(std::span<const StepRun> runs, double h, double theta) {
 }
 
 TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, BoundSide side,
-                     std::size_t largest)
+                     std::size_t largest, const WindowTarget& target)
     : side_(side), h_(h), theta_(theta) {
   std::vector<double> step_moment;
   double uses = 0, infinite_log = 0, summing = 0;
@@ -73,9 +77,8 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
     uses += t;
     infinite_log += t * std::log1p(-std::min(1.0, run.law.infinite));
     shift_ += t * run.law.shift;
-    const double extent = std::max(
-        std::abs(static_cast<double>(run.law.first)),
-        std::abs(static_cast<double>(run.law.first) + static_cast<double>(run.law.mass.size())));
+    const double extent = std::max(std::abs(static_cast<double>(run.law.point.front())),
+                                   std::abs(static_cast<double>(run.law.point.back())));
     const double exponent = theta * h * extent + std::abs(k) + 8;
     summing += t * 2 * kUlp *
                static_cast<double>(
@@ -87,19 +90,35 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
 
   // Spread of the tilted total by differences of the log-moment, only to choose the window.
   const double d = std::max(1e-3 * theta, 0.05);
-  const double second =
-      (log_moment(runs, h, theta + d) + log_moment(runs, h, theta - d) - 2 * log_scale_) / (d * d);
-  const double spread = std::sqrt(std::max(second, h * h));
-  Window window = window_of(runs, h, theta, spread, log_scale_);
-  const auto first = static_cast<std::int64_t>(std::floor(window.low / h)) - 1;
-  const double wanted = window.high / h - static_cast<double>(first) + 3;
+  const double right = log_moment(runs, h, theta + d), left = log_moment(runs, h, theta - d);
+  const double spread = std::sqrt(std::max((right + left - 2 * log_scale_) / (d * d), h * h));
+  above_ = slopes_of(runs, h, theta, log_scale_, spread, +1);
+  const std::vector<ChernoffSlope> below = slopes_of(runs, h, theta, log_scale_, spread, -1);
+  // Top: untilted mass of leak·δ lies above. Bottom, and so far above ε that it wraps around to above ε: tilted mass that
+  // weighs as much. The weights are at most e^{K−θε}.
+  const double need = -std::log(target.leak) - target.log_delta;
+  const double need_tilted = std::max(12.0, need + log_scale_ - theta * target.epsilon);
+  double top = kInfinity, bottom = -kInfinity, reach = kInfinity;
+  for (const ChernoffSlope& c : above_) {
+    top = std::min(top, (log_scale_ + c.log_moment + need) / (c.slope + theta));
+    if (c.slope > 0)
+      reach = std::min(reach, (c.log_moment + need_tilted) / c.slope - target.epsilon);
+  }
+  for (const ChernoffSlope& c : below)
+    bottom = std::max(bottom, -(c.log_moment + need_tilted) / c.slope);
+  bottom = std::min(bottom, target.epsilon - 4 * h);
+  const double wanted = std::max(top - bottom, reach) / h + 4;
+  if (!(wanted >= 0 && std::abs(bottom) < 1e15 * h))
+    throw AccountingError("the window of the total privacy loss cannot be bounded");
   if (!(wanted <= static_cast<double>(largest)))
     throw WindowTooWide(wanted / static_cast<double>(largest));
   const std::size_t n = fft_size(static_cast<std::size_t>(wanted));
-  const double outside = kWindowTail * std::exp(std::min(700.0, 2 * summing));
+  const auto first = static_cast<std::int64_t>(std::floor(bottom / h)) - 1;
   first_ = first;
   bottom_ = static_cast<double>(first - 1) * h;
-  const double top = static_cast<double>(first + static_cast<std::int64_t>(n)) * h;
+  width_ = static_cast<double>(n) * h;
+  top = static_cast<double>(first + static_cast<std::int64_t>(n)) * h;
+  summing_ = 2 * summing;
 
   // Spectrum of the tilted total.
   std::vector<Complex> total(n / 2 + 1, 1.0), spectrum;
@@ -110,14 +129,11 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
     const StepLaw& law = runs[g].law;
     std::fill(tilted.begin(), tilted.end(), 0.0);
     const auto modulus = static_cast<std::int64_t>(n);
-    auto at = static_cast<std::size_t>(((law.first % modulus) + modulus) % modulus);
-    const std::size_t m = law.mass.size();
-    for (std::size_t k = 0; k < m; ++k) {
-      if (law.mass[k] > 0) {
-        const double loss = static_cast<double>(law.first + static_cast<std::int64_t>(k)) * h;
-        tilted[at] += law.mass[k] * std::exp(theta * loss - step_moment[g]);
-      }
-      if (++at == n) at = 0;
+    for (std::size_t k = 0; k < law.mass.size(); ++k) {
+      if (law.mass[k] <= 0) continue;
+      const double y =
+          law.mass[k] * std::exp(theta * h * static_cast<double>(law.point[k]) - step_moment[g]);
+      tilted[static_cast<std::size_t>(((law.point[k] % modulus) + modulus) % modulus)] += y;
     }
     double norm = 0;
     for (double y : tilted) norm += y * y;
@@ -182,12 +198,25 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
   noise_ = weight * round_off;
   rounding_ = 8 * kUlp * (4 + std::min(static_cast<double>(n), 40 / std::max(1e-300, theta * h)));
   if (side == BoundSide::upper) {
-    constant_ = -std::expm1(infinite_log) * (1 + 1e-12) +
-                std::exp(std::min(700.0, log_scale_ - theta * top)) * outside;
+    const double beyond = least(above_, [&](const ChernoffSlope& c) {
+      return log_scale_ + c.log_moment - (theta + c.slope) * top;
+    });
+    constant_ =
+        -std::expm1(infinite_log) * (1 + 1e-12) + std::exp(std::min(700.0, summing_)) * beyond;
   } else {
     constant_ = -std::expm1(infinite_log) * (1 - 1e-12);
-    noise_ += 2 * outside;  // wrapped-around mass, weight at most e^{K−θε}
+    // Mass from below the window wraps around to its top, where weights are below e^{K−θε}.
+    noise_ += std::exp(std::min(700.0, summing_)) * least(below, [&](const ChernoffSlope& c) {
+                return c.log_moment + c.slope * static_cast<double>(first) * h;
+              });
   }
+}
+
+// Tilted mass that wraps around from above the window to above ε.
+double TiltedSum::wrapped(double epsilon) const {
+  return std::exp(std::min(700.0, summing_)) * least(above_, [&](const ChernoffSlope& c) {
+           return c.slope > 0 ? c.log_moment - c.slope * (epsilon + width_) : 0;
+         });
 }
 
 double TiltedSum::raw(std::size_t j, double epsilon) const {
@@ -199,7 +228,9 @@ double TiltedSum::raw(std::size_t j, double epsilon) const {
   if (side_ == BoundSide::upper)
     return std::exp(std::min(700.0, scale + slack_)) * (std::max(0.0, exact) + rounding + noise) +
            constant_;
-  return std::exp(std::min(700.0, scale - slack_)) * (exact - rounding - noise) + constant_;
+  return std::exp(std::min(700.0, scale - slack_)) *
+             (exact - rounding - noise - wrapped(epsilon) * std::exp(theta_ * (loss - epsilon))) +
+         constant_;
 }
 
 double TiltedSum::delta(double epsilon) const {

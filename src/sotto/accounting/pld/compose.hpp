@@ -38,10 +38,20 @@ struct WindowTooWide : AccountingError {
   double excess;
 };
 
+// What the window is made for, about: it decides what lies outside, which is charged, never the result.
+struct WindowTarget {
+  double epsilon, log_delta;
+  double leak = 1e-8;  // fraction of δ that may be lost to the window
+};
+
+struct ChernoffSlope {
+  double slope, log_moment;
+};
+
 class TiltedSum {
  public:
   TiltedSum(std::span<const StepRun> runs, double h, double theta, BoundSide side,
-            std::size_t largest_transform);
+            std::size_t largest_transform, const WindowTarget& target);
 
   double delta(double epsilon) const;  // clamped to [0, 1]
   double epsilon(double delta)
@@ -55,6 +65,8 @@ class TiltedSum {
  private:
   double raw(std::size_t j, double epsilon) const;  // for ε in (loss of j−1, loss of j]
 
+  double wrapped(double epsilon) const;
+
   BoundSide side_;
   double h_, theta_;
   double log_scale_;   // K(θ) of the total
@@ -64,6 +76,8 @@ class TiltedSum {
   double constant_ = 0;  // absolute charge: mass at ∞ and above the window
   double slack_ = 0, shift_ = 0;
   double rounding_ = 0;  // relative error of the suffix sums
+  double width_ = 0, summing_ = 0;
+  std::vector<ChernoffSlope> above_;
   std::int64_t first_ = 0;
   std::vector<double> tail_, tail_q_;  // Σ_{i≥j} y_i e^{−θ(i−j)h} and the same with θ+1
 };

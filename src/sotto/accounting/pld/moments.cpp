@@ -35,7 +35,7 @@ Saddle LossMoments::at(double theta, bool reverse) const {
     variance += counts_[g] * std::max(0.0, m2 / m0 - m1 * m1);
   }
   if (reverse) mean = -mean;
-  Saddle s{theta, mean, std::sqrt(variance), 0};
+  Saddle s{theta, mean, std::sqrt(variance), k, 0};
   s.log_delta = std::min(
       0.0, k - theta * mean -
                std::log1p(theta * (1 + theta) * std::sqrt(2 * std::numbers::pi * variance)));
@@ -74,11 +74,25 @@ Saddle LossMoments::search(bool reverse, const Reached& reached) const {
 Saddle LossMoments::for_delta(double delta, bool reverse) const {
   const double target = std::log(delta);
   Saddle s = search(reverse, [&](const Saddle& x) { return x.log_delta <= target; });
-  return s.epsilon < 0 ? for_epsilon(0, reverse) : s;
+  if (s.epsilon < 0) return for_epsilon(0, reverse);
+  // Losses of very different sizes: the mean of the tilted total may lie far above ε, Chernoff's bound does not.
+  const double t = s.theta,
+               chernoff = (s.log_moment - target + t * std::log(t) - (1 + t) * std::log1p(t)) / t;
+  s.epsilon = std::clamp(chernoff, 0.0, s.epsilon);
+  return s;
 }
 
 Saddle LossMoments::for_epsilon(double epsilon, bool reverse) const {
   return search(reverse, [&](const Saddle& x) { return x.epsilon >= epsilon; });
+}
+
+double LossMoments::gentle_tilt(const Saddle& saddle, double epsilon, double log_delta,
+                                bool reverse) const {
+  for (double factor : {0.25, 0.4, 0.55, 0.7, 0.85}) {
+    const double theta = factor * saddle.theta;
+    if (at(theta, reverse).log_moment - theta * epsilon <= log_delta + 11) return theta;
+  }
+  return saddle.theta;
 }
 
 }  // namespace sotto

@@ -13,10 +13,11 @@
 namespace sotto {
 
 struct Saddle {
-  double theta = 0;      // tilt
-  double epsilon = 0;    // mean of the tilted total
-  double spread = 0;     // its standard deviation
-  double log_delta = 0;  // ln δ(epsilon)
+  double theta = 0;       // tilt
+  double epsilon = 0;     // mean of the tilted total
+  double spread = 0;      // its standard deviation
+  double log_moment = 0;  // K(θ)
+  double log_delta = 0;   // ln δ(epsilon)
 };
 
 class LossMoments {
@@ -28,6 +29,9 @@ class LossMoments {
   Saddle for_delta(double delta, bool reverse) const;  // the θ whose estimate of ln δ fits
   Saddle for_epsilon(double epsilon,
                      bool reverse) const;  // the θ whose tilted mean is ε, at least 0
+  // The smallest tilt whose e^{K − θε} is still within e^11 of δ: less tilt means lighter tails and a narrower window, and
+  // round-off relative to δ stays small.
+  double gentle_tilt(const Saddle& saddle, double epsilon, double log_delta, bool reverse) const;
 
  private:
   template <class Reached>

@@ -126,8 +126,8 @@ double PrivacyProfile::choose_grid(const Question& question, const Saddle& saddl
 }
 
 CertifiedInterval PrivacyProfile::one_direction(const Question& question, const Grids& grids,
-                                                double h, const Saddle& saddle,
-                                                bool reverse) const {
+                                                double h, const Candidate& candidate) const {
+  const bool reverse = candidate.reverse;
   const auto steps = [&](BoundSide side) {
     std::vector<StepRun> out;
     for (std::size_t g = 0; g < runs_.size(); ++g) {
@@ -142,9 +142,15 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
     return out;
   };
   CertifiedInterval result{question.for_epsilon ? kInfinity : 1, 0};
-  double theta = saddle.theta;
+  // Outside the window as little as the tolerance can bear.
+  const WindowTarget target{
+      question.for_epsilon ? candidate.saddle.epsilon : question.value,
+      question.for_epsilon ? std::log(question.value) : candidate.saddle.log_delta,
+      std::clamp(1e-4 * question.tolerance, 1e-11, 1e-7)};
+  double theta = candidate.tilt;
   for (int attempt = 0; attempt < 3; ++attempt, theta *= 0.5) {
-    const TiltedSum total(steps(BoundSide::upper), h, theta, BoundSide::upper, kLargestTransform);
+    const TiltedSum total(steps(BoundSide::upper), h, theta, BoundSide::upper, kLargestTransform,
+                          target);
     work_.transform = total.size();
     const double value =
         question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
@@ -154,7 +160,8 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
     if (std::isfinite(value) && !at_edge) break;
   }
   try {
-    const TiltedSum total(steps(BoundSide::lower), h, theta, BoundSide::lower, kLargestTransform);
+    const TiltedSum total(steps(BoundSide::lower), h, theta, BoundSide::lower, kLargestTransform,
+                          target);
     result.lower =
         question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
   } catch (const AccountingError&) {
@@ -195,11 +202,18 @@ CertifiedInterval PrivacyProfile::solve(const Question& question, double h, doub
   Grids grids;
   LossLaw nothing;
   nothing.atoms = {{0, 1, 1}};
+  // The tilt of the removal direction decides where the grid may be coarser; losses above count less in the other one.
+  double theta = 0;
+  for (const Candidate& c : candidates)
+    if (!c.reverse || symmetric_) theta = c.saddle.theta;
   for (const LawRun& run : runs_) {
-    grids.upper.push_back(discretise(run.upper, h, tail));
+    const GridPlan plan =
+        anchor_ > 0 ? GridPlan{} : plan_grid(loss_nodes(run.upper, tail), theta, h);
+    grids.upper.push_back(discretise(run.upper, h, tail, plan));
     if (!attained_) {
-      grids.lower.push_back(run.attained ? grids.upper.back()
-                                         : discretise(run.lower ? *run.lower : nothing, h, tail));
+      grids.lower.push_back(run.attained
+                                ? grids.upper.back()
+                                : discretise(run.lower ? *run.lower : nothing, h, tail, plan));
     }
   }
   CertifiedInterval worst;
@@ -207,10 +221,19 @@ CertifiedInterval PrivacyProfile::solve(const Question& question, double h, doub
     if (&c != &candidates.front() &&
         dominated(question, grids, h, worst.upper, c.saddle, c.reverse))
       continue;
-    const CertifiedInterval one = one_direction(question, grids, h, c.saddle, c.reverse);
+    const CertifiedInterval one = one_direction(question, grids, h, c);
     worst = {std::max(worst.upper, one.upper), std::max(worst.lower, one.lower)};
   }
   return worst;
+}
+
+PrivacyProfile::Candidate PrivacyProfile::candidate_at(const Question& question,
+                                                       const Saddle& saddle,
+                                                       const LossMoments& moments,
+                                                       bool reverse) const {
+  const double epsilon = question.for_epsilon ? saddle.epsilon : question.value;
+  const double log_delta = question.for_epsilon ? std::log(question.value) : saddle.log_delta;
+  return {reverse, saddle, moments.gentle_tilt(saddle, epsilon, log_delta, reverse)};
 }
 
 // The directions to look at, the worse-looking one first: often a bound then settles the other one.
@@ -221,8 +244,10 @@ std::vector<PrivacyProfile::Candidate> PrivacyProfile::candidates_for(const Ques
   for (bool reverse : {false, true}) {
     if (direction == (reverse ? Direction::removal : Direction::addition)) continue;
     if (symmetric_ && reverse && direction == Direction::both) continue;
-    out.push_back({reverse, question.for_epsilon ? moments.for_delta(question.value, reverse)
-                                                 : moments.for_epsilon(question.value, reverse)});
+    out.push_back(candidate_at(question,
+                               question.for_epsilon ? moments.for_delta(question.value, reverse)
+                                                    : moments.for_epsilon(question.value, reverse),
+                               moments, reverse));
   }
   std::stable_sort(out.begin(), out.end(), [&](const Candidate& a, const Candidate& b) {
     return question.for_epsilon ? a.saddle.epsilon > b.saddle.epsilon
@@ -231,8 +256,8 @@ std::vector<PrivacyProfile::Candidate> PrivacyProfile::candidates_for(const Ques
   return out;
 }
 
-CertifiedInterval PrivacyProfile::answer(const Question& question, double tolerance,
-                                         Direction direction) const {
+CertifiedInterval PrivacyProfile::answer(const Question& question, Direction direction) const {
+  const double tolerance = question.tolerance;
   if (runs_.empty()) return {};
   if (uses_ == 1) return exact(question, direction);
   // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated.
@@ -272,9 +297,11 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, double tolera
     if (gap <= tolerance) break;
     const Saddle& saddle = candidates.front().saddle;
     if (question.for_epsilon && std::isfinite(best.upper) &&
-        std::abs(best.upper - saddle.epsilon) > 3 * saddle.spread) {
+        std::abs(best.upper - saddle.epsilon) > 2 * saddle.spread) {
       // The saddle point was far off (losses of very different sizes): start again around the answer.
-      for (Candidate& c : candidates) c.saddle = moments.for_epsilon(best.upper, c.reverse);
+      for (Candidate& c : candidates) {
+        c = candidate_at(question, moments.for_epsilon(best.upper, c.reverse), moments, c.reverse);
+      }
       h = choose_grid(question, candidates.front().saddle, tolerance);
       floor = finest_grid(candidates.front().saddle);
       continue;
@@ -336,11 +363,11 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
 
 CertifiedInterval PrivacyProfile::epsilon(double delta, double tolerance,
                                           Direction direction) const {
-  return answer({true, delta}, tolerance, direction);
+  return answer({true, delta, tolerance}, direction);
 }
 CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance,
                                         Direction direction) const {
-  return answer({false, epsilon}, tolerance, direction);
+  return answer({false, epsilon, tolerance}, direction);
 }
 
 }  // namespace sotto

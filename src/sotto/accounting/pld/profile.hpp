@@ -54,22 +54,26 @@ class PrivacyProfile {
   struct Question {
     bool for_epsilon;  // ε wanted, value is δ; else the other way round
     double value;
+    double tolerance;
   };
   struct Candidate {
     bool reverse;
     Saddle saddle;
+    double tilt;
   };
   struct Grids {
     std::vector<CellGrid> upper, lower;  // lower: empty when every upper law is attained
   };
 
+  Candidate candidate_at(const Question& question, const Saddle& saddle, const LossMoments& moments,
+                         bool reverse) const;
   std::vector<Candidate> candidates_for(const Question& question, const LossMoments& moments,
                                         Direction direction) const;
-  CertifiedInterval answer(const Question& question, double tolerance, Direction direction) const;
+  CertifiedInterval answer(const Question& question, Direction direction) const;
   CertifiedInterval solve(const Question& question, double h, double tail,
                           const std::vector<Candidate>& candidates) const;
   CertifiedInterval one_direction(const Question& question, const Grids& grids, double h,
-                                  const Saddle& saddle, bool reverse) const;
+                                  const Candidate& candidate) const;
   bool dominated(const Question& question, const Grids& grids, double h, double bound,
                  const Saddle& saddle, bool reverse) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
