@@ -114,6 +114,24 @@ LossLaw revealed_law(const LossLaw& law, double gamma) {
   return mixed_law({law, nothing}, {gamma, 1 - gamma});
 }
 
+bool trim(LossLaw& law, double tail) {
+  const std::size_t parts = law.atoms.size() + law.pieces.size();
+  const double each = tail / static_cast<double>(std::max<std::size_t>(1, parts));
+  double dropped = 0;
+  std::erase_if(law.atoms, [&](const LossAtom& a) {
+    const bool drop = std::max(a.p, a.q) <= each;
+    if (drop) dropped += std::max(a.p, a.q);
+    return drop;
+  });
+  std::erase_if(law.pieces, [&](const LossPiece& piece) {
+    const double mass = std::visit([](const auto& x) { return x.mass(); }, piece);
+    if (mass <= each) dropped += mass;
+    return mass <= each;
+  });
+  law.charged += dropped * (1 + 1e-12);
+  return law.atoms.size() + law.pieces.size() < parts;
+}
+
 LossLaw law_from_curve(std::vector<double> epsilons, std::vector<double> deltas) {
   const std::size_t n = epsilons.size();
   if (n < 2 || deltas.size() != n) invariant_broken("a curve needs two points");

@@ -44,6 +44,10 @@ LossLaw revealed_law(const LossLaw& law, double gamma);
 // Law i with probability weight i, i seen by everyone.
 LossLaw mixed_law(const std::vector<LossLaw>& laws, const std::vector<double>& weights);
 
+// The law without atoms and pieces whose masses together are at most `tail`, which is charged instead: losses too rare to matter
+// would only widen the range. True when something was dropped.
+bool trim(LossLaw& law, double tail);
+
 // A law from values of an upper bound of δ(ε) at increasing ε, by the largest convex function of e^ε below them.
 LossLaw law_from_curve(std::vector<double> epsilons, std::vector<double> deltas);
 

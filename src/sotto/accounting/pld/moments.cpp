@@ -48,8 +48,11 @@ Saddle LossMoments::search(bool reverse, const Reached& reached) const {
   Saddle best = at(std::exp(high), reverse);
   if (!reached(best)) {
     // Bounded losses: the tail ends before it is reached. Stop where nothing is gained any more.
-    const double end = best.log_delta;
-    const auto flat = [&](const Saddle& s) { return s.log_delta <= end + 0.05; };
+    const auto exponent = [](const Saddle& s) {
+      return s.log_moment - s.theta * s.epsilon;
+    };  // falls with θ
+    const double end = exponent(best);
+    const auto flat = [&](const Saddle& s) { return exponent(s) <= end + 0.05; };
     for (int i = 0; i < 24; ++i) {
       const double mid = 0.5 * (low + high);
       const Saddle s = at(std::exp(mid), reverse);

@@ -1,4 +1,10 @@
 // Loss laws of the unsampled mechanisms, in closed form.
+//
+// What       One function a mechanism, from its parameters to a pair that dominates it.
+// Guarantee  Each law dominates every pair of neighbours at the stated distance; `attained` says whether some pair equals it.
+// Method     docs/math/pld.md §2 derives each.
+// Numerics   Masses to a few units in the last place; lattices too large to enumerate carry their error in shift, slack and charged.
+// Reference  [KOV17], [DDR20], [CKS20], [BS16]; docs/math/pld.md §2.
 #pragma once
 
 #include <cstdint>

@@ -144,6 +144,25 @@ TEST(PldAccountant, FixedSizeSamplingLiesBetweenItsBounds) {
   }
 }
 
+TEST(PldAccountant, CopiesOfARecordCountUnderSamplingWithReplacement) {
+  // A sample of 6 out of 2 records holds each about 3 times: hardly any amplification is left, and every copy answers.
+  for (const Event& e : std::vector<Event>{RandomizedResponseEvent{0.1, 3}, LnmaxEvent{30},
+                                           PureEvent{0.1}, gaussian(20)}) {
+    const Spec alone = add_remove({e});
+    const Spec copies = add_remove({SampledEvent{Scheme::with_replacement, 1, 6, 2, share(e)}});
+    EXPECT_GT(upper(copies, 1e-3), 2.5 * upper(alone, 1e-3)) << e.name();
+  }
+}
+
+TEST(PldAccountant, BoundedLossesAddUpAtMost) {
+  const Spec spec =
+      add_remove({repeat(poisson_sampled(RandomizedResponseEvent{0.5, 4}, 0.001), 3)});
+  const double most = 3 * std::log1p(0.001 * std::expm1(0.5));
+  const Bound b = pld_epsilon(spec, Delta(5e-16), 1e-3);
+  EXPECT_LE(b.upper, most * (1 + 1e-9));
+  EXPECT_GE(b.upper, most * (1 - 1e-6));
+}
+
 TEST(PldAccountant, BoundedRangeIsBetweenItsLowerBoundAndPureDp) {
   for (double eps : {0.1, 1.0, 3.0}) {
     for (std::uint64_t k : {1ULL, 50ULL}) {

@@ -36,6 +36,19 @@ double lowest_loss(const LossLaw& law, bool highest) {
   return std::isfinite(x) ? x : 0;
 }
 
+// The largest loss of one use in either direction; ∞ when it has no end.
+double largest_loss(const LossLaw& law) {
+  double x = 0;
+  for (const LossAtom& a : law.atoms) x = std::max(x, std::abs(a.loss));
+  for (const LossPiece& piece : law.pieces) {
+    const auto* e = std::get_if<ExponentialPiece>(&piece);
+    x = std::max(x,
+                 e ? std::max(sampled_loss(e->range, e->gamma), -sampled_loss(-e->range, e->gamma))
+                   : kInfinity);
+  }
+  return x;
+}
+
 bool multiple_of(double loss, double base) {
   const double m = loss / base;
   return std::abs(m - std::round(m)) < 1e-11 * std::max(1.0, std::abs(m));
@@ -53,6 +66,12 @@ PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)
     range_ = std::max(range_, lowest_loss(run.upper, true) - lowest_loss(run.upper, false));
   }
   find_anchor();
+  for (const LawRun& run : runs_) {
+    const double t = static_cast<double>(run.count);
+    largest_total_ += t * (largest_loss(run.upper) + run.upper.shift);
+    lost_ += t * (std::max(run.upper.p_infinite, run.upper.q_infinite) + run.upper.charged);
+  }
+  largest_total_ = widen_up(largest_total_, 1e-12);
 }
 
 // k Gaussian pairs compose exactly to one with μ² = Σμ_i².
@@ -312,6 +331,11 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     if (off_grid_ == 0 || !(next < 0.9 * h)) break;
     h = anchor_ > next ? anchor_ / std::ceil(anchor_ / next) : next;
   }
+  // No composition loses more than its largest losses added up.
+  if (question.for_epsilon && lost_ <= question.value)
+    best.upper = std::min(best.upper, largest_total_);
+  if (!question.for_epsilon && question.value >= largest_total_)
+    best.upper = std::min(best.upper, widen_up(lost_, 1e-12));
   if (question.for_epsilon && !std::isfinite(best.upper)) {
     throw AccountingError(
         "the privacy loss cannot be bounded: no finite epsilon holds at this delta",
@@ -361,13 +385,31 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
   return {solve_for(upper, true), low_law ? solve_for(lower, false) : 0};
 }
 
+// Losses so rare that all of them together are a millionth of δ are charged; what is left may be much narrower.
+CertifiedInterval PrivacyProfile::trimmed_answer(const Question& question,
+                                                 Direction direction) const {
+  const double delta = question.for_epsilon ? question.value : 1e-40;
+  const double tail = std::max(1e-290, 1e-7 * delta / std::max(1.0, uses_));
+  std::vector<LawRun> runs = runs_;
+  bool any = false;
+  for (LawRun& run : runs) {
+    any = trim(run.upper, tail) || any;
+    if (run.lower) trim(*run.lower, tail);
+  }
+  if (!any || uses_ == 1) return answer(question, direction);
+  const PrivacyProfile trimmed(std::move(runs));
+  const CertifiedInterval result = trimmed.answer(question, direction);
+  work_ = trimmed.work_;
+  return result;
+}
+
 CertifiedInterval PrivacyProfile::epsilon(double delta, double tolerance,
                                           Direction direction) const {
-  return answer({true, delta, tolerance}, direction);
+  return trimmed_answer({true, delta, tolerance}, direction);
 }
 CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance,
                                         Direction direction) const {
-  return answer({false, epsilon, tolerance}, direction);
+  return trimmed_answer({false, epsilon, tolerance}, direction);
 }
 
 }  // namespace sotto

@@ -5,6 +5,7 @@
 //            described by the events attains.
 // Method     The gap of connect-the-dots and merging is T(1+θ)h²/8 in ε, which gives the grid; it is measured and refined if needed.
 // Numerics   Truncation, aliasing and round-off of the transform are bounded and charged outwards (docs/math/pld.md §5–6).
+// Numerics   See compose.hpp and grid.hpp; estimates (moments.hpp) choose parameters only.
 // Reference  docs/math/pld.md §7.
 #pragma once
 
@@ -69,6 +70,7 @@ class PrivacyProfile {
                          bool reverse) const;
   std::vector<Candidate> candidates_for(const Question& question, const LossMoments& moments,
                                         Direction direction) const;
+  CertifiedInterval trimmed_answer(const Question& question, Direction direction) const;
   CertifiedInterval answer(const Question& question, Direction direction) const;
   CertifiedInterval solve(const Question& question, double h, double tail,
                           const std::vector<Candidate>& candidates) const;
@@ -85,9 +87,10 @@ class PrivacyProfile {
   std::vector<LawRun> runs_;
   bool symmetric_ = true, attained_ = true;  // of all runs
   double uses_ = 0;                          // in all
-  double off_grid_ = 0;    // uses of laws that a multiple of the anchor does not hold exactly
-  double anchor_ = 0;      // a loss that atoms are multiples of; 0: none
-  double range_ = 1e-300;  // of the loss of one use
+  double off_grid_ = 0;  // uses of laws that a multiple of the anchor does not hold exactly
+  double anchor_ = 0;    // a loss that atoms are multiples of; 0: none
+  double largest_total_ = 0, lost_ = 0;  // Σ of the largest losses, and of the masses beyond
+  double range_ = 1e-300;                // of the loss of one use
   mutable Work work_;
 };
 
