@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "documents.hpp"
-#include "format.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "help.hpp"
 #include "output.hpp"
 #include "output_file.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/event_epsilon.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {
@@ -13,12 +12,7 @@ namespace sotto::cli {
 Cost cost_of(const Event& event, Relation relation, const Arguments& arguments) {
   const auto asked = arguments.maybe_number("epsilon"), delta = arguments.maybe_number("delta");
   if (!asked && !delta) return {};  // rho alone
-  Bound bound;
-  if (delta && event.get_if<ApproximateEvent>() == nullptr) {
-    bound = epsilon(Spec{relation, {event}}, Delta(*delta));
-  } else {  // the event has its pair by nature
-    bound.upper = bound.lower = event_epsilon(event, relation, delta.value_or(0));
-  }
+  Bound bound = guarantee(Spec{relation, {event}}, delta.value_or(0));
   if (asked) {
     // The plan proves that it stays within the budget. An accountant that is sure of more has found a defect of ours.
     if (bound.lower > *asked * (1 + 1e-9)) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "format.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "sotto/accounting/account.hpp"
 #include "svg_plot.hpp"
 

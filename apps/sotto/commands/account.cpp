@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "../format.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "../output_file.hpp"
 #include "../privacy_curve.hpp"
 #include "sotto/accounting/statement.hpp"

@@ -13,10 +13,15 @@ Command account_command();
 Command calibrate_command();
 Command completion_command();
 Command docs_command();
+Command evaluate_command();
 Command help_command();
+Command inspect_command();
 Command man_command();
 Command noise_command();
+Command predict_command();
 Command release_command();
+Command train_command();
+Command verify_command();
 
 void print_version(const Arguments& arguments, Context& context);
 

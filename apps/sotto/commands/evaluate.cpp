@@ -180,9 +180,10 @@ Command evaluate_command() {
       .description =
           "The figures are computed from the rows as they are. They are NOT PRIVATE: use public "
           "test data, or keep them to yourself.",
-      .examples = {{"Accuracy, AUC and log-loss", "sotto evaluate --model model --data test.csv"},
+      .examples = {{"R2 and errors, or accuracy, AUC and log-loss",
+                    "sotto evaluate --model model --data people.csv"},
                    {"By group, as JSON",
-                    "sotto evaluate --model model --data test.csv --groups sex --json"}},
+                    "sotto evaluate --model model --data people.csv --groups city --json"}},
       .options = std::move(options),
       .run = run_evaluate,
       .usage = "--model DIR --data FILE [options]"};
@@ -199,7 +200,7 @@ Command predict_command() {
   return {.name = "predict",
           .summary = "apply a model to a file",
           .examples = {{"One prediction a row",
-                        "sotto predict --model model --data test.csv --out predictions.csv"}},
+                        "sotto predict --model model --data people.csv --out predictions.csv"}},
           .options = std::move(options),
           .run = run_predict,
           .usage = "--model DIR --data FILE --out FILE [options]"};

@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../format.hpp"
-#include "commands.hpp"
+#include "model_options.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "sotto/models/artifact.hpp"
 
 namespace sotto::cli {
@@ -38,7 +38,8 @@ void run_inspect(const Arguments& arguments, Context& context) {
               .lower = 0,
               .accountant = parse_accountant(c.accountant),
               .conversion = c.conversion};
-  context.out.print("{}", statement(*c.spec, Delta(c.delta), bound, "one " + c.unit));
+  if (c.delta > 0)
+    context.out.print("{}", statement(*c.spec, Delta(c.delta), bound, "one " + c.unit));
   context.out.print("method: {}: {}\n", c.method, c.description);
   for (const std::string& assumption : c.assumptions)
     context.out.print("assumes: {}\n", assumption);
@@ -58,7 +59,7 @@ void run_verify(const Arguments& arguments, Context& context) {
     throw VerificationFailed(
         fmt::format("'{}' was made with a fixed seed and is not private", place),
         "train again without --insecure-seed");
-  const Bound bound = epsilon(*c.spec, Delta(c.delta));
+  const Bound bound = guarantee(*c.spec, c.delta, kCertificateAccounting);
   const bool holds = c.epsilon >= bound.upper * (1 - 1e-9);
   if (!holds) {
     throw VerificationFailed(

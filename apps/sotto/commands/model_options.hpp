@@ -2,10 +2,14 @@
 #pragma once
 
 #include "commands.hpp"
+#include "sotto/accounting/bound.hpp"
 #include "sotto/data/encoder.hpp"
 #include "sotto/data/table.hpp"
 
 namespace sotto::cli {
+
+// Certificates are computed, and checked again, to this precision.
+inline const AccountOptions kCertificateAccounting = {.tolerance = 1e-5};
 
 std::vector<Option> training_data_options();  // --data, --schema, --target, --no-header
 std::vector<Option> budget_options();         // --epsilon, --delta, --rho

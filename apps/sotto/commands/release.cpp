@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "../cost.hpp"
-#include "../format.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 

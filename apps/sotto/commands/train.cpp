@@ -2,15 +2,16 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "../cost.hpp"
-#include "../format.hpp"
 #include "model_options.hpp"
 #include "release.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/models/artifact.hpp"
 #include "sotto/models/linear/training.hpp"
@@ -23,26 +24,29 @@ using Json = nlohmann::ordered_json;
 // ε by every accountant that can express the events, for the certificate.
 std::map<std::string, double> epsilon_by_accountant(const Spec& spec, double delta) {
   std::map<std::string, double> result;
+  if (delta == 0) return result;
   for (const Comparison& line : compare(spec, Delta(delta))) {
     if (line.bound) result[std::string(name(line.accountant))] = line.bound->upper;
   }
   return result;
 }
 
-Certificate certificate(const LinearTraining& training, const Event& event,
-                        const Arguments& arguments, const Rng& rng, const std::string& unit) {
+Certificate certificate(const LinearTraining& training, const std::optional<Event>& event,
+                        const Encoder& encoder, const Arguments& arguments, const Rng& rng) {
   Certificate c;
-  c.spec = Spec{training.relation(), {event}};
-  c.unit = unit;
-  c.delta = arguments.number("delta");
-  const Bound bound = epsilon(*c.spec, Delta(c.delta));
-  c.epsilon = bound.upper;
-  c.accountant = name(bound.accountant);
-  c.conversion = bound.conversion;
-  c.epsilon_by = epsilon_by_accountant(*c.spec, c.delta);
+  if (event) {
+    c.spec = Spec{training.relation(), {*event}};
+    c.delta = arguments.maybe_number("delta").value_or(0);
+    const Bound bound = guarantee(*c.spec, c.delta, kCertificateAccounting);
+    c.epsilon = bound.upper;
+    c.accountant = name(bound.accountant);
+    c.conversion = bound.conversion;
+    c.epsilon_by = epsilon_by_accountant(*c.spec, c.delta);
+    c.assumptions = training.assumptions();
+  }
+  c.unit = name(encoder.schema().unit);
   c.method = name(training.method());
   c.description = training.describe();
-  c.assumptions = training.assumptions();
   c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
   c.version = kVersion;
   c.generator = rng.kind();
@@ -74,41 +78,62 @@ void check_delta(const Encoder& encoder, double delta, Context& context) {
                     delta, 1 / n));
 }
 
+// The promise in one line; what a model without one has to say.
+std::string promise(const LinearTraining& training, const Encoder& encoder, const Cost& cost) {
+  if (!training.event()) return "NOT PRIVATE: no noise, no guarantee";
+  return fmt::format("epsilon = {}, delta = {} ({}, unit: one {})",
+                     cost.epsilon ? round_up(*cost.epsilon) : "-",
+                     cost.delta ? round_up(*cost.delta) : "-", name(training.relation()),
+                     name(encoder.schema().unit));
+}
+
+TrainingRequest request_of(const Arguments& arguments) {
+  TrainingRequest request{.kind = parse_linear_kind(arguments.text("model")),
+                          .method = parse_method(arguments.text("method"))};
+  if (request.method != Method::none) request.budget = budget_of(arguments);
+  if (request.method == Method::none && (arguments.given("epsilon") || arguments.given("rho"))) {
+    throw InvalidArgument("--method none has no privacy, yet a budget is given",
+                          "leave out the budget, or choose another method");
+  }
+  if (arguments.given("rho") && !arguments.given("delta")) {
+    throw InvalidArgument(
+        "sotto train needs --delta with --rho, to state the certificate's epsilon",
+        "e.g. --delta 1e-6");
+  }
+  if (arguments.given("iterations")) request.iterations = arguments.whole("iterations");
+  if (arguments.given("regularisation"))
+    request.regularisation = arguments.number("regularisation");
+  return request;
+}
+
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  if (!arguments.given("delta")) {
-    throw InvalidArgument("sotto train needs --delta: its methods use Gaussian noise",
-                          "choose delta well below 1 / (number of rows), e.g. --delta 1e-6");
-  }
-  if (!arguments.flag("dry-run")) {
-    if (!arguments.given("out"))
+  const bool dry = arguments.flag("dry-run");
+  if (!dry) {
+    if (!arguments.given("out")) {
       throw InvalidArgument("sotto train needs --out DIR, the place of the model",
                             "or --dry-run to see the cost only");
+    }
     check_artifact_place(arguments.text("out"));
   }
   const Encoder encoder = encoder_of(arguments);
-  TrainingRequest request{.kind = parse_linear_kind(arguments.text("model")),
-                          .method = parse_method(arguments.text("method")),
-                          .budget = budget_of(arguments)};
-  if (arguments.given("iterations")) request.iterations = arguments.whole("iterations");
-  const LinearTraining training(encoder, request);
-  check_delta(encoder, arguments.number("delta"), context);
-  const Cost cost = cost_of(*training.event(), training.relation(), arguments);
+  const LinearTraining training(encoder, request_of(arguments));
+  if (const auto delta = arguments.maybe_number("delta")) check_delta(encoder, *delta, context);
+  const Cost cost =
+      training.event() ? cost_of(*training.event(), training.relation(), arguments) : Cost{};
 
   Json json = summary(training, arguments, cost);
-  const std::string promise = fmt::format("epsilon = {}, delta = {} ({}, unit: one {})",
-                                          cost.epsilon ? round_up(*cost.epsilon) : "-",
-                                          cost.delta ? round_up(*cost.delta) : "-",
-                                          name(training.relation()), name(encoder.schema().unit));
-  if (arguments.flag("dry-run")) {
+  if (!training.event()) json["warning"] = "NOT PRIVATE";
+  if (dry) {
     json["dry_run"] = true;
-    json["event"] = to_json(*training.event());
+    if (training.event()) json["event"] = to_json(*training.event());
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
     } else {
       context.out.print(
           "not run, no data read\n  would cost {}\n  method     {} ({})\n  plan       {}\n",
-          promise, name(training.method()), training.reason(), training.describe());
+          promise(training, encoder, cost), name(training.method()), training.reason(),
+          training.describe());
     }
     return;
   }
@@ -119,9 +144,8 @@ void run(const Arguments& arguments, Context& context) {
   Progress progress(context.progress("training", 0));
   const LinearTraining::Fit fit = training.run(table, rng, &progress);
   progress.finish();
-  write_artifact(
-      arguments.text("out"), fit.model, encoder,
-      certificate(training, *fit.event, arguments, rng, std::string(name(encoder.schema().unit))));
+  write_artifact(arguments.text("out"), fit.model, encoder,
+                 certificate(training, fit.event, encoder, arguments, rng));
 
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -135,8 +159,9 @@ void run(const Arguments& arguments, Context& context) {
   context.out.print(
       "{} model in {}\n  guarantee  {}\n  method     {} ({})\n  plan       {}\n  time       {:.2f} "
       "s\n",
-      arguments.text("model"), context.bold(arguments.text("out")), promise,
-      name(training.method()), training.reason(), training.describe(), seconds);
+      arguments.text("model"), context.bold(arguments.text("out")),
+      promise(training, encoder, cost), name(training.method()), training.reason(),
+      training.describe(), seconds);
   if (seeded) context.out.print("  {}\n", kInsecure);
   context.note("next: sotto evaluate --model " + arguments.text("out") + " --data TEST.csv");
 }
@@ -151,12 +176,13 @@ Command train_command() {
                      .help = "what to fit: a class (logistic, svm) or a number (linear)",
                      .fallback = "logistic",
                      .choices = {"logistic", "svm", "linear"}});
-  options.push_back({.name = "method",
-                     .type = Type::choice,
-                     .value = "M",
-                     .help = "the route to privacy; auto chooses by public facts",
-                     .fallback = "auto",
-                     .choices = {"auto", "gradient", "sufficient_statistics"}});
+  options.push_back(
+      {.name = "method",
+       .type = Type::choice,
+       .value = "M",
+       .help = "the route to privacy; auto chooses by public facts",
+       .fallback = "auto",
+       .choices = {"auto", "gradient", "objective", "output", "sufficient_statistics", "none"}});
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",
@@ -166,6 +192,11 @@ Command train_command() {
                      .value = "T",
                      .help = "steps of gradient; default by a public rule",
                      .range = Range::from(1)});
+  options.push_back({.name = "regularisation",
+                     .type = Type::number,
+                     .value = "L",
+                     .help = "weight of the ridge; default by a public rule of the method",
+                     .range = Range::above(0)});
   options.push_back({.name = "dataset",
                      .type = Type::text,
                      .value = "LABEL",
@@ -178,22 +209,26 @@ Command train_command() {
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
-  return {
-      .name = "train",
-      .summary = "fit a private linear model",
-      .description =
-          "Reads the data through the schema: bounds, categories and the number of rows are "
-          "declared there and never read from the data. Writes a "
-          "directory with the model, its encoder and a certificate that quotes every event.",
-      .examples = {{"Logistic regression with epsilon 1",
-                    "sotto train --data people.csv --schema people.toml --model logistic --epsilon "
-                    "1 --delta 1e-5 --out model"},
-                   {"What would it cost?",
-                    "sotto train --data people.csv --schema people.toml --epsilon 1 --delta 1e-5 "
-                    "--dry-run"}},
-      .options = std::move(options),
-      .run = run,
-      .usage = "--data FILE --schema FILE (--epsilon E | --rho R) --delta D --out DIR [options]"};
+  return {.name = "train",
+          .summary = "fit a private linear model",
+          .description =
+              "Reads the data through the schema: bounds, categories and the number of rows are "
+              "declared there and never read from the data. Writes a "
+              "directory with the model, its encoder and a certificate that quotes every event.",
+          .examples = {{"Income by age and city, with epsilon 1",
+                        "sotto train --data people.csv --schema people.toml --model linear "
+                        "--epsilon 1 --delta 1e-5 --out model"},
+                       {"A class instead of a number, with a pure epsilon",
+                        "sotto train --data people.csv --schema people.toml --model logistic "
+                        "--target city --epsilon 2 --out cities"},
+                       {"What would it cost?",
+                        "sotto train --data people.csv --schema people.toml --model linear "
+                        "--epsilon 1 --delta 1e-5 --dry-run"}},
+          .options = std::move(options),
+          .run = run,
+          .usage =
+              "--data FILE --schema FILE (--epsilon E [--delta D] | --rho R --delta D) --out DIR "
+              "[options]"};
 }
 
 }  // namespace sotto::cli

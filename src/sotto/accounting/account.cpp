@@ -10,6 +10,7 @@
 #include "sotto/accounting/pld/pld_accountant.hpp"
 #define SOTTO_WITH_PLD 1
 #endif
+#include "sotto/accounting/pure_epsilon.hpp"
 #include "sotto/accounting/refusal.hpp"
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/accounting/search.hpp"
@@ -245,6 +246,15 @@ std::vector<Comparison> compare(const Spec& spec, Delta delta, const AccountOpti
     table.push_back(std::move(line));
   }
   return table;
+}
+
+Bound guarantee(const Spec& spec, double delta, const AccountOptions& options) {
+  if (delta != 0) return epsilon(spec, Delta(delta), options);
+  const double pure = pure_epsilon(spec);
+  if (!std::isfinite(pure)) {
+    throw AccountingError("the events have no guarantee at delta = 0", "state a delta, e.g. 1e-6");
+  }
+  return {pure, 0, Accountant::basic, "sum of pure epsilons"};
 }
 
 }  // namespace sotto

@@ -22,6 +22,9 @@ namespace sotto {
 Bound epsilon(const Spec& spec, Delta delta, const AccountOptions& options = {});
 Bound delta(const Spec& spec, double epsilon, const AccountOptions& options = {});
 
+// The same, with δ = 0 allowed: then the sum of pure ε; AccountingError when an event is not pure. For budgets and certificates.
+Bound guarantee(const Spec& spec, double delta, const AccountOptions& options = {});
+
 // One line of the comparison: an answer or why there is none.
 struct Comparison {
   Accountant accountant;

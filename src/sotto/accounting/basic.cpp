@@ -17,6 +17,7 @@ ApproximateDp basic_composition(std::span<const ApproximateDp> parts) {
 }
 
 double total_delta(std::span<const ApproximateDp> parts) {
+  if (parts.size() == 1 && parts[0].count == 1) return parts[0].delta;  // exact, so δ may equal it
   double log_kept = 0;
   for (const ApproximateDp& p : parts)
     log_kept += static_cast<double>(p.count) * std::log1p(-p.delta);

@@ -41,7 +41,7 @@ TEST(Calibrate, TheGaussianAgreesWithItsAnalyticCalibration) {
   const auto spec = with_event(R"({"gaussian":{"noise_multiplier":"?"}})");
   for (double eps : {0.01, 0.5, 2.0, 50.0}) {
     const Calibration c = calibrate(spec, Epsilon(eps), Delta(1e-6));
-    const double sigma = analytic_gaussian_sigma(Epsilon(eps), Delta(1e-6));
+    const double sigma = gaussian_sigma(Epsilon(eps), Delta(1e-6));
     EXPECT_GE(c.value, sigma * (1 - 1e-12));
     EXPECT_LE(c.value, sigma * (1 + 2e-6));
   }

@@ -81,7 +81,9 @@ double best_split(const Parts& parts, double room, F f) {
 
 double room_for(const Parts& parts, Delta delta, std::string_view accountant) {
   if (parts.own_delta() == 0) return delta.value();
-  const double room = next_down(delta.value() - parts.own_delta());
+  // A difference of zero is exact: the mechanisms may use all of δ themselves.
+  const double difference = delta.value() - parts.own_delta();
+  const double room = difference == 0 ? 0 : next_down(difference);
   if (!(room >= 0)) refuse_failure_probability(accountant, parts.own_delta(), delta.value());
   return room;
 }

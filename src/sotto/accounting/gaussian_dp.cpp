@@ -87,7 +87,7 @@ double gaussian_mu(Epsilon epsilon, Delta delta) {
   return narrow(room, low, high, 4e-16).low;
 }
 
-double analytic_gaussian_sigma(Epsilon epsilon, Delta delta, double sensitivity) {
+double gaussian_sigma(Epsilon epsilon, Delta delta, double sensitivity) {
   return widen_up(sensitivity / gaussian_mu(epsilon, delta), 2 * kUlp);
 }
 

@@ -24,7 +24,7 @@ double gaussian_epsilon_lower(double mu, Delta delta);
 
 // The largest μ that is (ε,δ)-DP, rounded down; the noise multiplier is its reciprocal, rounded up.
 double gaussian_mu(Epsilon epsilon, Delta delta);
-double analytic_gaussian_sigma(Epsilon epsilon, Delta delta, double sensitivity = 1);
+double gaussian_sigma(Epsilon epsilon, Delta delta, double sensitivity = 1);
 
 // The smallest type II error of a test of level false_positive_rate: G_μ.
 double gaussian_tradeoff(double mu, double false_positive_rate);

@@ -121,7 +121,7 @@ const std::map<std::string, Handler>& handlers() {
        }},
       {"gaussian_calibrate_sigma",
        [](const Row& r) -> std::optional<Answer> {
-         return Answer{analytic_gaussian_sigma(Epsilon(r.eps), Delta(r.delta))};
+         return Answer{gaussian_sigma(Epsilon(r.eps), Delta(r.delta))};
        }},
       {"gaussian_composition",
        [](const Row& r) -> std::optional<Answer> {

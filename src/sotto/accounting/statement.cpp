@@ -2,6 +2,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/run_length.hpp"
+#include "sotto/core/rounded_text.hpp"
 
 namespace sotto {
 namespace {
@@ -127,8 +128,10 @@ std::string statement(const Spec& spec, Delta delta, const Bound& bound, const s
   std::string out = fmt::format("Protected unit: {}, {}.\n", unit, relation_words(spec.relation));
   out +=
       fmt::format("Mechanism: {}.\n", spec.events.empty() ? "nothing was done" : list(spec.events));
-  out += fmt::format("Guarantee: epsilon {:.6g} at delta {:.3g}", bound.upper, delta.value());
-  if (bound.lower > 0) out += fmt::format(" (no analysis can claim less than {:.6g})", bound.lower);
+  out += fmt::format("Guarantee: epsilon {} at delta {}", round_up(bound.upper),
+                     round_up(delta.value()));
+  if (bound.lower > 0)
+    out += fmt::format(" (no analysis can claim less than {})", round_down(bound.lower));
   out += ".\n";
   if (amplified(spec.event())) {
     Spec plain{spec.relation, {without_amplification(spec.event())}};
@@ -136,8 +139,8 @@ std::string statement(const Spec& spec, Delta delta, const Bound& bound, const s
       AccountOptions quick;
       quick.tolerance = 1e-2;
       out += fmt::format(
-          "Without amplification (the sample or the order becomes known): epsilon {:.6g}.\n",
-          epsilon(plain, delta, quick).upper);
+          "Without amplification (the sample or the order becomes known): epsilon {}.\n",
+          round_up(epsilon(plain, delta, quick).upper));
     } catch (const Error&) {
       out += "Without amplification no finite epsilon is known.\n";
     }

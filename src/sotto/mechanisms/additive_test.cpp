@@ -23,7 +23,7 @@ std::vector<Budget> budgets() {
           Budget::zcdp(0.1),
           Budget::zcdp(3),
           Budget::approximate(1, 1e-6),
-          Budget::approximate(0.5, 1e-9, Calibration::classic)};
+          Budget::approximate(0.5, 1e-9, GaussianCalibration::classic)};
 }
 
 TEST(AdditiveMechanism, EventCostsAtMostTheBudgetAndAlmostAllOfIt) {

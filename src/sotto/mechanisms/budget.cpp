@@ -26,8 +26,8 @@ double fraction_of(double value, double fraction) {
 
 }  // namespace
 
-Budget Budget::approximate(double epsilon, double delta, Calibration calibration) {
-  if (calibration == Calibration::classic && !(epsilon < 1)) {
+Budget Budget::approximate(double epsilon, double delta, GaussianCalibration calibration) {
+  if (calibration == GaussianCalibration::classic && !(epsilon < 1)) {
     throw InvalidArgument(
         fmt::format(
             "epsilon is {}; the classic Gaussian calibration is proven for epsilon < 1 only",
@@ -73,9 +73,10 @@ std::string Budget::describe() const {
   return std::visit(
       overloaded{[](const PureBudget& b) { return fmt::format("epsilon {}", b.epsilon.value()); },
                  [](const ApproximateBudget& b) {
-                   return fmt::format(
-                       "epsilon {}, delta {}{}", b.epsilon.value(), b.delta.value(),
-                       b.calibration == Calibration::classic ? " (classic calibration)" : "");
+                   return fmt::format("epsilon {}, delta {}{}", b.epsilon.value(), b.delta.value(),
+                                      b.calibration == GaussianCalibration::classic
+                                          ? " (classic calibration)"
+                                          : "");
                  },
                  [](const ZcdpBudget& b) { return fmt::format("rho {}", b.rho.value()); }},
       kind_);

@@ -15,7 +15,7 @@
 
 namespace sotto {
 
-enum class Calibration { analytic, classic };
+enum class GaussianCalibration { analytic, classic };
 
 struct PureBudget {
   Epsilon epsilon;
@@ -23,7 +23,7 @@ struct PureBudget {
 struct ApproximateBudget {
   Epsilon epsilon;
   Delta delta;
-  Calibration calibration = Calibration::analytic;
+  GaussianCalibration calibration = GaussianCalibration::analytic;
 };
 struct ZcdpBudget {
   Rho rho;
@@ -35,7 +35,7 @@ class Budget {
 
   static Budget pure(double epsilon) { return Budget(PureBudget{Epsilon(epsilon)}); }
   static Budget approximate(double epsilon, double delta,
-                            Calibration calibration = Calibration::analytic);
+                            GaussianCalibration calibration = GaussianCalibration::analytic);
   static Budget zcdp(double rho) { return Budget(ZcdpBudget{Rho(rho)}); }
 
   const Kind& kind() const { return kind_; }

@@ -32,8 +32,8 @@ TEST(Budget, RefusesWhatIsNotABudget) {
   EXPECT_THROW(Budget::approximate(1, 0), InvalidArgument);
   EXPECT_THROW(Budget::approximate(1, 1), InvalidArgument);
   EXPECT_THROW(Budget::zcdp(0), InvalidArgument);
-  EXPECT_THROW(Budget::approximate(1, 1e-6, Calibration::classic), InvalidArgument);
-  EXPECT_NO_THROW(Budget::approximate(0.99, 1e-6, Calibration::classic));
+  EXPECT_THROW(Budget::approximate(1, 1e-6, GaussianCalibration::classic), InvalidArgument);
+  EXPECT_NO_THROW(Budget::approximate(0.99, 1e-6, GaussianCalibration::classic));
   EXPECT_THROW(Budget::pure(1).part(1.5), InvalidArgument);
 }
 

@@ -61,7 +61,7 @@ double approximate_ratio(const ApproximateBudget& budget, const LatticeCost& cos
                           "raise epsilon or release fewer numbers at once");
   }
   const auto sigma =
-      budget.calibration == Calibration::classic ? classic_gaussian_sigma : analytic_gaussian_sigma;
+      budget.calibration == GaussianCalibration::classic ? classic_gaussian_sigma : analytic_gaussian_sigma;
   return sigma(Epsilon(epsilon), Delta(delta));
 }
 

@@ -92,13 +92,18 @@ void ExactRows::admit(std::span<double> parameters, std::size_t outputs) {
   const std::size_t dimension = parameters.size() / outputs;
   for (std::size_t k = 0; k < outputs; ++k) {
     auto part = parameters.subspan(k * dimension, dimension);
-    double square = 0;
-    for (double v : part) square += v * v;
+    double largest = 0, square = 0;
+    for (double& v : part) {
+      if (!std::isfinite(v)) v = 0;
+      largest = std::max(largest, std::fabs(v));
+    }
+    for (double v : part) square += largest > 0 ? (v / largest) * (v / largest) : 0.0;
+    const double norm =
+        largest * std::sqrt(square);  // may be infinite: then everything shrinks to 0
     // Room below the limit for rounding every coordinate to the grid.
     const double limit = kMaximalNorm * (1 - 1e-6);
-    const double shrink = square > limit * limit ? limit / std::sqrt(square) : 1.0;
-    for (double& v : part)
-      v = std::isfinite(v) ? std::nearbyint(v * shrink * kParameterUnit) / kParameterUnit : 0.0;
+    const double shrink = norm > limit ? limit / norm : 1.0;
+    for (double& v : part) v = std::nearbyint(v * shrink * kParameterUnit) / kParameterUnit;
   }
 }
 

@@ -16,6 +16,9 @@ TEST(Loss, SlopeAndCurvatureAreTheDerivatives) {
     for (double y : {-1.0, 1.0}) {
       for (double z = -4.03; z < 4; z += 0.11) {
         const double h = 1e-5;
+        // The Huberised hinge has no second derivative at the ends of its parabola.
+        if (loss == Loss::huber_hinge && std::fabs(std::fabs(1 - y * z) - kHuberHalfWidth) < 2 * h)
+          continue;
         const double slope = (loss_value(loss, z + h, y) - loss_value(loss, z - h, y)) / (2 * h);
         const double curvature =
             (loss_slope(loss, z + h, y) - loss_slope(loss, z - h, y)) / (2 * h);

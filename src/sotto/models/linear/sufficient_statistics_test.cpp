@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/gaussian_dp.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {
@@ -70,8 +72,10 @@ TEST(SufficientStatistics, EventCostsTheBudgetAndNotMore) {
   for (Relation relation : {Relation::add_remove, Relation::replace_one, Relation::zero_out}) {
     const SufficientStatisticsPlan plan(relation, 3, 0.05);
     const Bound bound = epsilon(Spec{relation, {plan.event()}}, Delta(1e-5));
-    EXPECT_LE(bound.upper, 1.195);  // exact for μ = √0.1: 1.1895
-    EXPECT_GE(bound.upper, 1.18);
+    // ρ = 0.05 of Gaussian noise is μ = √0.1 in Gaussian DP, whose ε is known exactly.
+    const double exact = gaussian_epsilon_upper(std::sqrt(0.1), Delta(1e-5));
+    EXPECT_LE(bound.upper, exact * 1.002);
+    EXPECT_GE(bound.upper, exact * 0.998);
   }
 }
 

@@ -7,12 +7,18 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/models/linear/non_private_fit.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr LinearKind kKinds[] = {LinearKind::logistic, LinearKind::svm, LinearKind::linear};
-constexpr Method kMethods[] = {Method::automatic, Method::gradient, Method::sufficient_statistics};
+constexpr Method kMethods[] = {Method::automatic,
+                               Method::gradient,
+                               Method::objective,
+                               Method::output,
+                               Method::sufficient_statistics,
+                               Method::none};
 constexpr double kIntercept = 1;
 
 // The zCDP parameter of the Gaussian mechanism that meets the budget exactly.
@@ -30,6 +36,14 @@ Loss loss_of(LinearKind kind) {
     case LinearKind::linear: return Loss::squared;
   }
   return Loss::logistic;
+}
+
+template <class Plan>
+std::optional<Event> event_of(const Plan& plan) {
+  return std::visit(
+      overloaded{[](const std::monostate&) -> std::optional<Event> { return std::nullopt; },
+                 [](const auto& p) -> std::optional<Event> { return p.event(); }},
+      plan);
 }
 
 std::uint64_t contributions(const Schema& schema) {
@@ -58,7 +72,10 @@ std::string_view name(Method method) {
   switch (method) {
     case Method::automatic: return "auto";
     case Method::gradient: return "gradient";
+    case Method::objective: return "objective";
+    case Method::output: return "output";
     case Method::sufficient_statistics: return "sufficient_statistics";
+    case Method::none: return "none";
   }
   return "auto";
 }
@@ -96,47 +113,50 @@ LinearTraining::LinearTraining(const Encoder& encoder, const TrainingRequest& re
                     "exact under add_remove");
   }
   rows_ = *encoder.schema().rows;
-  if (!request.budget)
-    throw InvalidArgument("training needs a budget", "give --epsilon and --delta, or --rho");
-  choose(request);
-
-  double rho = rho_of(*request.budget);
-  plan_ = make_plan(request, rho);
-  // The analytic ρ is exact for continuous noise; the lattice may cost a few parts in a billion more.
-  const auto* approximate = std::get_if<ApproximateBudget>(&request.budget->kind());
-  for (int attempt = 0; approximate != nullptr; ++attempt) {
-    const Bound bound = epsilon(Spec{relation(), {*event()}}, approximate->delta);
-    if (bound.upper <= approximate->epsilon.value()) break;
-    if (attempt == 8)
-      throw AccountingError("no noise was found that meets the budget", "choose a larger epsilon");
-    rho *= 1 - 1e-6 * std::pow(8.0, attempt);
-    plan_ = make_plan(request, rho);
+  if (method_ != Method::none && !request.budget) {
+    throw InvalidArgument("training needs a budget",
+                          "give --epsilon, --epsilon with --delta, or --rho");
   }
+  choose(request);
+  plan_ = make_plan(request);
 }
 
 void LinearTraining::choose(const TrainingRequest& request) {
-  if (request.budget->is_pure()) {
-    throw Unsupported(
-        "a pure epsilon is not supported by the methods gradient and sufficient_statistics",
-        "give --delta as well, e.g. --delta 1e-6");
-  }
+  const bool regression = kind_ == LinearKind::linear;
+  reason_ = "asked for";
   if (method_ == Method::automatic) {
-    const bool regression = kind_ == LinearKind::linear;
-    method_ = regression ? Method::sufficient_statistics : Method::gradient;
+    method_ = regression                  ? Method::sufficient_statistics
+              : request.budget->is_pure() ? Method::objective
+                                          : Method::gradient;
     reason_ =
         regression
-            ? "regression: noisy moments with an adaptive ridge need no step size and one pass"
-            : "classification with a delta: Gaussian noise on gradients composes best";
-  } else {
-    reason_ = "asked for";
+            ? "regression: noisy moments with an adaptive ridge need one pass and no step size"
+        : request.budget->is_pure()
+            ? "a pure epsilon: one noisy objective costs less than many noisy steps"
+            : "with Gaussian noise, gradients compose best";
   }
-  if (method_ == Method::sufficient_statistics && kind_ != LinearKind::linear) {
+  const bool gaussian_only =
+      method_ == Method::gradient || method_ == Method::sufficient_statistics;
+  if (gaussian_only && request.budget->is_pure()) {
+    throw Unsupported(
+        fmt::format("the method {} needs a delta or a rho: its noise is Gaussian", name(method_)),
+        regression ? "give --delta as well, e.g. --delta 1e-6"
+                   : "give --delta as well, or use --method objective");
+  }
+  if (method_ == Method::sufficient_statistics && !regression) {
     throw Unsupported("sufficient_statistics fits the squared loss only",
                       "use --method gradient, or --model linear");
   }
+  const bool one_record = contributions(encoder_.schema()) == 1;
+  if ((method_ == Method::objective || method_ == Method::output) && !one_record) {
+    throw Unsupported(fmt::format("the method {} takes one record of a user, the schema allows {}",
+                                  name(method_), contributions(encoder_.schema())),
+                      "set max_contributions = 1, or use --method gradient");
+  }
 }
 
-LinearTraining::Plan LinearTraining::make_plan(const TrainingRequest& request, double rho) const {
+LinearTraining::Plan LinearTraining::make_gaussian_plan(const TrainingRequest& request,
+                                                        double rho) const {
   const Schema& schema = encoder_.schema();
   if (method_ == Method::sufficient_statistics) {
     return SufficientStatisticsPlan(schema.relation, dimension_, rho, contributions(schema),
@@ -151,14 +171,45 @@ LinearTraining::Plan LinearTraining::make_plan(const TrainingRequest& request, d
                            schema.relation, rows_, dimension_, rho);
 }
 
+// Whether the accountant confirms the asked ε.
+bool LinearTraining::within(const Budget& budget, const Plan& plan) const {
+  const auto* approximate = std::get_if<ApproximateBudget>(&budget.kind());
+  if (approximate == nullptr) return true;  // ρ is exact by construction
+  const Bound bound = epsilon(Spec{relation(), {*event_of(plan)}}, approximate->delta);
+  return bound.upper <= approximate->epsilon.value();
+}
+
+LinearTraining::Plan LinearTraining::make_plan(const TrainingRequest& request) const {
+  const Relation relation = encoder_.schema().relation;
+  switch (method_) {
+    case Method::none: return std::monostate{};
+    case Method::objective:
+      return ObjectivePerturbationPlan({.loss = loss_of(kind_),
+                                        .outputs = outputs_,
+                                        .regularisation = request.regularisation,
+                                        .threads = request.threads},
+                                       relation, rows_, dimension_, *request.budget);
+    case Method::output:
+      return OutputPerturbationPlan({.loss = loss_of(kind_),
+                                     .outputs = outputs_,
+                                     .regularisation = request.regularisation,
+                                     .threads = request.threads},
+                                    relation, rows_, dimension_, *request.budget);
+    default: break;
+  }
+  // The analytic ρ is exact for continuous noise; the lattice may cost a few parts in a billion more.
+  double rho = rho_of(*request.budget);
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Plan plan = make_gaussian_plan(request, rho);
+    if (within(*request.budget, plan)) return plan;
+    rho *= 1 - 1e-6 * std::pow(8.0, attempt);
+  }
+  throw AccountingError("no noise was found that meets the budget", "choose a larger epsilon");
+}
+
 Relation LinearTraining::relation() const { return encoder_.schema().relation; }
 
-std::optional<Event> LinearTraining::event() const {
-  return std::visit(
-      overloaded{[](std::monostate) -> std::optional<Event> { return std::nullopt; },
-                 [](const auto& plan) -> std::optional<Event> { return plan.event(); }},
-      plan_);
-}
+std::optional<Event> LinearTraining::event() const { return event_of(plan_); }
 
 std::string LinearTraining::describe() const {
   return std::visit(
@@ -198,12 +249,19 @@ ExactRows LinearTraining::exact_rows(const Table& table) const {
 
 LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* progress) const {
   const ExactRows rows = exact_rows(table);
-  if (const auto* plan = std::get_if<SufficientStatisticsPlan>(&plan_)) {
-    auto release = plan->run(rows, rng);
-    return {std::move(release.value), std::move(release.event)};
-  }
-  auto release = std::get<NoisyGradientPlan>(plan_).run(rows, rng, progress);
-  return {std::move(release.value), std::move(release.event)};
+  const auto released = [](Release<LinearModel> release) {
+    return Fit{std::move(release.value), std::move(release.event)};
+  };
+  return std::visit(
+      overloaded{
+          [&](std::monostate) {
+            return Fit{
+                fit_without_privacy(rows, {.loss = loss_of(kind_), .outputs = outputs_}).model,
+                std::nullopt};
+          },
+          [&](const NoisyGradientPlan& plan) { return released(plan.run(rows, rng, progress)); },
+          [&](const auto& plan) { return released(plan.run(rows, rng)); }},
+      plan_);
 }
 
 }  // namespace sotto

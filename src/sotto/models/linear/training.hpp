@@ -4,7 +4,8 @@
 // Guarantee  That of the route chosen (noisy_gradient.hpp, sufficient_statistics.hpp, objective_perturbation.hpp,
 //            output_perturbation.hpp), with the unit of the schema: a user with at most k records counts k times.
 // Method     `automatic`: regression → sufficient statistics; classification → gradient with a δ or ρ, objective perturbation with a
-//            pure ε. An (ε, δ) becomes the ρ of the Gaussian with that exact profile; the accountant has the last word on ε.
+//            pure ε. gradient and sufficient_statistics turn an (ε, δ) into the ρ of the Gaussian with that exact profile; the
+//            accountant has the last word on ε.
 // Numerics   ρ is lowered by 1e-6 until the accountant confirms the asked ε.
 // Reference  docs/math/linear-models.md.
 #pragma once
@@ -22,12 +23,14 @@
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 #include "sotto/models/linear/noisy_gradient.hpp"
+#include "sotto/models/linear/objective_perturbation.hpp"
+#include "sotto/models/linear/output_perturbation.hpp"
 #include "sotto/models/linear/sufficient_statistics.hpp"
 
 namespace sotto {
 
 enum class LinearKind { logistic, svm, linear };
-enum class Method { automatic, gradient, sufficient_statistics };
+enum class Method { automatic, gradient, objective, output, sufficient_statistics, none };
 
 std::string_view name(LinearKind kind);
 LinearKind parse_linear_kind(std::string_view text);  // throws InvalidArgument
@@ -37,9 +40,9 @@ Method parse_method(std::string_view text);           // throws InvalidArgument
 struct TrainingRequest {
   LinearKind kind = LinearKind::logistic;
   Method method = Method::automatic;
-  std::optional<Budget> budget;  // required unless the method is none
-  std::uint64_t iterations = 0;  // of gradient; 0: by the public rule
-  double regularisation = 0;     // 0: by the method's own rule
+  std::optional<Budget> budget = {};  // required unless the method is none
+  std::uint64_t iterations = 0;       // of gradient; 0: by the public rule
+  double regularisation = 0;          // 0: by the method's own rule
   unsigned threads = 0;
 };
 
@@ -62,9 +65,13 @@ class LinearTraining {
   Fit run(const Table& table, Rng& rng, Progress* progress = nullptr) const;
 
  private:
-  using Plan = std::variant<std::monostate, NoisyGradientPlan, SufficientStatisticsPlan>;
+  // monostate: no privacy.
+  using Plan = std::variant<std::monostate, NoisyGradientPlan, ObjectivePerturbationPlan,
+                            OutputPerturbationPlan, SufficientStatisticsPlan>;
   void choose(const TrainingRequest& request);
-  Plan make_plan(const TrainingRequest& request, double rho) const;
+  Plan make_plan(const TrainingRequest& request) const;
+  Plan make_gaussian_plan(const TrainingRequest& request, double rho) const;
+  bool within(const Budget& budget, const Plan& plan) const;
   ExactRows exact_rows(const Table& table) const;
 
   const Encoder& encoder_;

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace sotto::cli {
+namespace sotto {
 
 std::string round_up(double value, int digits = 6);    // significant digits, never below the value
 std::string round_down(double value, int digits = 6);  // never above it
 
-}  // namespace sotto::cli
+}  // namespace sotto

@@ -1,11 +1,11 @@
-#include "format.hpp"
+#include "sotto/core/rounded_text.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
 
-namespace sotto::cli {
+namespace sotto {
 namespace {
 
 // The decimal of so many digits nearest to the value, or its neighbour on the wanted side.
@@ -26,4 +26,4 @@ std::string rounded(double value, int digits, bool up) {
 std::string round_up(double value, int digits) { return rounded(value, digits, true); }
 std::string round_down(double value, int digits) { return rounded(value, digits, false); }
 
-}  // namespace sotto::cli
+}  // namespace sotto

@@ -1,0 +1,56 @@
+// How good a model is on a table: accuracy, area under the curve, log-loss; or R², root mean square and mean absolute error.
+//
+// These numbers are computed from the rows as they are: on private rows they are NOT PRIVATE, and whoever prints them says so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/data/table.hpp"
+#include "sotto/models/linear/linear_model.hpp"
+
+namespace sotto {
+
+struct Interval {
+  double lower = 0, upper = 0;
+};
+
+struct ClassificationQuality {
+  std::uint64_t rows = 0;
+  double accuracy = 0, log_loss = 0;
+  std::optional<double> auc;  // two classes, both present
+  Interval accuracy_95;       // Wilson
+};
+
+struct RegressionQuality {
+  std::uint64_t rows = 0;
+  double r2 = 0, rmse = 0, mae = 0;  // in the unit of the target column
+};
+
+struct GroupQuality {
+  std::string group;
+  ClassificationQuality classification;
+  RegressionQuality regression;
+};
+
+struct Evaluation {
+  bool is_classification = true;
+  ClassificationQuality classification;
+  RegressionQuality regression;
+  std::vector<GroupQuality> groups;  // of the group column asked for, in the order of its labels
+};
+
+// group_column: index into the table's group columns, if any; labels: the names of its groups.
+Evaluation evaluate(const LinearModel& model, const Table& table,
+                    std::optional<std::size_t> group_column = {},
+                    const std::vector<std::string>& labels = {});
+
+// The score interval for a proportion.
+Interval wilson_95(std::uint64_t successes, std::uint64_t trials);
+// The probability that a random positive scores above a random negative, ties counted half.
+std::optional<double> area_under_curve(const std::vector<double>& scores,
+                                       const std::vector<bool>& positive);
+
+}  // namespace sotto
