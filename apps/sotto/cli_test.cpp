@@ -9,12 +9,12 @@
 #include <sstream>
 
 #include "documents.hpp"
-#include "sotto/core/rounded_text.hpp"
 #include "help.hpp"
 #include "output.hpp"
 #include "output_file.hpp"
 #include "parse.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "svg_plot.hpp"
 
 namespace sotto::cli {

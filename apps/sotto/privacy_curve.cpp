@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "sotto/core/rounded_text.hpp"
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "svg_plot.hpp"
 
 namespace sotto::cli {

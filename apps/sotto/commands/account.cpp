@@ -6,11 +6,11 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "sotto/core/rounded_text.hpp"
 #include "../output_file.hpp"
 #include "../privacy_curve.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "spec_argument.hpp"
 
 namespace sotto::cli {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "sotto/core/rounded_text.hpp"
 #include "sotto/accounting/statement.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "spec_argument.hpp"
 
 namespace sotto::cli {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "../cost.hpp"
-#include "sotto/core/rounded_text.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/rounded_text.hpp"
 
 namespace sotto::cli {
 namespace {

@@ -60,8 +60,8 @@ double approximate_ratio(const ApproximateBudget& budget, const LatticeCost& cos
                                       budget.epsilon.value()),
                           "raise epsilon or release fewer numbers at once");
   }
-  const auto sigma =
-      budget.calibration == GaussianCalibration::classic ? classic_gaussian_sigma : analytic_gaussian_sigma;
+  const auto sigma = budget.calibration == GaussianCalibration::classic ? classic_gaussian_sigma
+                                                                        : analytic_gaussian_sigma;
   return sigma(Epsilon(epsilon), Delta(delta));
 }
 
