@@ -40,7 +40,7 @@ std::vector<ChernoffSlope> slopes_of(std::span<const StepRun> runs, double h, do
                                      double k0, double spread, int sign) {
   std::vector<ChernoffSlope> out;
   if (sign > 0 && theta > 0) out.push_back({0, 0});
-  for (double factor : {0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5}) {
+  for (double factor : {0.01, 0.03, 0.08, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5}) {
     const double s = 6 * factor / spread;
     out.push_back({s, log_moment(runs, h, theta + sign * s) - k0});
   }
@@ -119,6 +119,7 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
   width_ = static_cast<double>(n) * h;
   top = static_cast<double>(first + static_cast<std::int64_t>(n)) * h;
   summing_ = 2 * summing;
+  hint_ = target.epsilon;
 
   // Spectrum of the tilted total.
   std::vector<Complex> total(n / 2 + 1, 1.0), spectrum;
@@ -233,6 +234,10 @@ double TiltedSum::raw(std::size_t j, double epsilon) const {
          constant_;
 }
 
+double TiltedSum::round_off(double epsilon) const {
+  return noise_ * std::exp(std::min(700.0, log_scale_ - theta_ * epsilon));
+}
+
 double TiltedSum::delta(double epsilon) const {
   const double e = side_ == BoundSide::upper ? epsilon - shift_ : epsilon + shift_;
   if (e < bottom_) return side_ == BoundSide::upper ? 1 : 0;
@@ -250,11 +255,15 @@ double TiltedSum::epsilon(double delta) const {
   };
   if (value(high) > delta) return side_ == BoundSide::upper ? kInfinity : 0;
   if (side_ == BoundSide::lower) {
-    // Far below the middle of the window the subtracted round-off exceeds δ itself: start where it does not.
+    // Far below the answer the subtracted round-off exceeds δ itself: look for a point that passes upwards from the bottom and
+    // downwards from where the answer is expected, in doubling steps.
     low = high;
-    for (int i = 1; i < 64 && low == high; ++i) {
-      const std::size_t j = (high * static_cast<std::size_t>(64 - i)) / 64;
-      if (value(j) > delta) low = j;
+    const double expected = std::clamp(std::floor(hint_ / h_) - static_cast<double>(first_), 0.0,
+                                       static_cast<double>(high));
+    for (std::size_t step = 1; low == high && step < high; step *= 2) {
+      const auto middle = static_cast<std::size_t>(expected);
+      for (const std::size_t j : {middle > step ? middle - step : 0, step, high - step})
+        if (value(j) > delta) low = j;
     }
     if (low == high) return 0;
   } else if (value(low) <= delta) {

@@ -60,6 +60,7 @@ class TiltedSum {
     return bottom_;
   }  // ε below this is outside the window: delta() is 1 (upper) or 0 (lower)
   double round_off() const { return noise_; }
+  double round_off(double epsilon) const;  // in δ(ε)
   std::size_t size() const { return tail_.size(); }
 
  private:
@@ -76,7 +77,7 @@ class TiltedSum {
   double constant_ = 0;  // absolute charge: mass at ∞ and above the window
   double slack_ = 0, shift_ = 0;
   double rounding_ = 0;  // relative error of the suffix sums
-  double width_ = 0, summing_ = 0;
+  double width_ = 0, summing_ = 0, hint_ = 0;
   std::vector<ChernoffSlope> above_;
   std::int64_t first_ = 0;
   std::vector<double> tail_, tail_q_;  // Σ_{i≥j} y_i e^{−θ(i−j)h} and the same with θ+1

@@ -8,7 +8,10 @@ namespace sotto {
 
 void LossMoments::add(std::vector<LossNode> nodes, std::uint64_t count) {
   std::erase_if(nodes, [](const LossNode& n) { return !(n.p > 0); });
-  for (const LossNode& n : nodes) largest_ = std::max(largest_, std::abs(n.loss));
+  for (const LossNode& n : nodes) {
+    largest_ = std::max(largest_, n.loss);
+    largest_reverse_ = std::max(largest_reverse_, -n.loss);
+  }
   nodes_.push_back(std::move(nodes));
   counts_.push_back(static_cast<double>(count));
 }
@@ -44,7 +47,8 @@ Saddle LossMoments::at(double theta, bool reverse) const {
 
 template <class Reached>
 Saddle LossMoments::search(bool reverse, const Reached& reached) const {
-  double low = std::log(1e-6), high = std::log(std::max(1e-3, 500 / largest_));
+  double low = std::log(1e-6),
+         high = std::log(std::clamp(500 / (reverse ? largest_reverse_ : largest_), 1e-3, 1e9));
   Saddle best = at(std::exp(high), reverse);
   if (!reached(best)) {
     // Bounded losses: the tail ends before it is reached. Stop where nothing is gained any more.

@@ -39,7 +39,7 @@ class LossMoments {
 
   std::vector<std::vector<LossNode>> nodes_;
   std::vector<double> counts_;
-  double largest_ = 1e-300;
+  double largest_ = 1e-300, largest_reverse_ = 1e-300;  // losses of either direction
 };
 
 }  // namespace sotto

@@ -74,6 +74,21 @@ TEST(PldAccountant, MoreNoiseFewerStepsSmallerRateLargerDeltaNeverCostMore) {
   EXPECT_LT(eps(0.02, 2.2, 700, 1e-6), 0.6 * base);
 }
 
+TEST(PldAccountant, BothBoundsMeetTheToleranceOnTrainingSettings) {
+  for (double q : {0.001, 0.01, 0.1}) {
+    for (double sigma : {0.5, 1.0, 3.0, 10.0}) {
+      for (std::uint64_t steps : {1ULL, 10ULL, 1000ULL, 100000ULL}) {
+        for (double delta : {1e-3, 1e-6, 1e-15}) {
+          const Bound b = pld_epsilon(add_remove({dpsgd(q, sigma, steps)}), Delta(delta), 1e-3);
+          EXPECT_LE(b.lower, b.upper);
+          EXPECT_LE(b.upper - b.lower, 1e-3 * b.upper)
+              << q << " " << sigma << " " << steps << " " << delta;
+        }
+      }
+    }
+  }
+}
+
 TEST(PldAccountant, OrderAndGroupingDoNotMatter) {
   const Event a = dpsgd(0.01, 0.9, 300), b = repeat(LaplaceEvent{20, 1}, 40),
               c = repeat(RandomizedResponseEvent{0.2, 5}, 10);

@@ -162,22 +162,36 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
   };
   CertifiedInterval result{question.for_epsilon ? kInfinity : 1, 0};
   // Outside the window as little as the tolerance can bear.
-  const WindowTarget target{
-      question.for_epsilon ? candidate.saddle.epsilon : question.value,
-      question.for_epsilon ? std::log(question.value) : candidate.saddle.log_delta,
-      std::clamp(1e-4 * question.tolerance, 1e-11, 1e-7)};
-  double theta = candidate.tilt;
-  for (int attempt = 0; attempt < 3; ++attempt, theta *= 0.5) {
-    const TiltedSum total(steps(BoundSide::upper), h, theta, BoundSide::upper, kLargestTransform,
-                          target);
+  WindowTarget target{question.for_epsilon ? candidate.saddle.epsilon : question.value,
+                      question.for_epsilon ? std::log(question.value) : candidate.saddle.log_delta,
+                      std::clamp(1e-4 * question.tolerance, 1e-11, 1e-7)};
+  // A gentle tilt first; the full one when round-off is too large beside δ, less when the answer is below the window.
+  double theta = candidate.tilt, best_theta = theta;
+  const std::vector<StepRun> upper = steps(BoundSide::upper);
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const TiltedSum total(upper, h, theta, BoundSide::upper, kLargestTransform, target);
     work_.transform = total.size();
     const double value =
         question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
+    if (value < result.upper) best_theta = theta;
     result.upper = std::min(result.upper, std::max(0.0, value));
-    const bool at_edge = question.for_epsilon ? !(value > total.lowest() + 2 * h) && value > 0
-                                              : question.value < total.lowest();
-    if (std::isfinite(value) && !at_edge) break;
+    const double epsilon = question.for_epsilon ? result.upper : question.value;
+    const double delta = question.for_epsilon ? question.value : result.upper;
+    const double off = std::isfinite(epsilon) ? theta * std::abs(epsilon - target.epsilon) : 0;
+    if (std::isfinite(epsilon)) target.epsilon = epsilon;
+    if (epsilon < total.lowest() + 2 * h && epsilon > 0) {
+      theta *= 0.5;
+    } else if (off > 2) {
+      continue;  // the window was made for another ε
+    } else if (!std::isfinite(epsilon) ||
+               total.round_off(epsilon) > 0.05 * question.tolerance * delta) {
+      if (theta >= candidate.saddle.theta) break;
+      theta = candidate.saddle.theta;
+    } else {
+      break;
+    }
   }
+  theta = best_theta;
   try {
     const TiltedSum total(steps(BoundSide::lower), h, theta, BoundSide::lower, kLargestTransform,
                           target);
