@@ -100,9 +100,9 @@ TrainingRequest request_of(const Arguments& arguments) {
         "sotto train needs --delta with --rho, to state the certificate's epsilon",
         "e.g. --delta 1e-6");
   }
-  if (arguments.given("iterations")) request.iterations = arguments.whole("iterations");
+  if (arguments.given("iterations")) request.options.iterations = arguments.whole("iterations");
   if (arguments.given("regularisation"))
-    request.regularisation = arguments.number("regularisation");
+    request.options.regularisation = arguments.number("regularisation");
   return request;
 }
 

@@ -1,0 +1,72 @@
+// LinearRoute: one route to privacy for a linear model, planned from public facts and then fitted.
+//
+// Everything about a route but its result is known before data is read. PlannedRoute makes a route of any plan with event(), describe()
+// and run(rows, rng[, progress]); make_route() in linear_routes.hpp knows them all.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sotto/core/event.hpp"
+#include "sotto/core/progress.hpp"
+#include "sotto/core/release.hpp"
+#include "sotto/core/rng.hpp"
+#include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/linear_model.hpp"
+
+namespace sotto {
+
+struct LinearFit {
+  LinearModel model;
+  std::optional<Event> event;  // none: NOT PRIVATE
+};
+
+class LinearRoute {
+ public:
+  virtual ~LinearRoute() = default;
+
+  virtual std::optional<Event> event() const = 0;  // none: NOT PRIVATE
+  virtual std::string describe() const = 0;
+  // What the guarantee rests on besides the schema.
+  virtual std::vector<std::string> assumptions() const { return {}; }
+  virtual LinearFit fit(const ExactRows& rows, Rng& rng, Progress* progress) const = 0;
+};
+
+template <class Plan>
+class PlannedRoute final : public LinearRoute {
+ public:
+  explicit PlannedRoute(Plan plan) : plan_(std::move(plan)) {}
+
+  std::optional<Event> event() const override { return plan_.event(); }
+  std::string describe() const override { return plan_.describe(); }
+  std::vector<std::string> assumptions() const override {
+    if constexpr (requires { plan_.assumptions(); }) {
+      return plan_.assumptions();
+    } else {
+      return {};
+    }
+  }
+  LinearFit fit(const ExactRows& rows, Rng& rng, Progress* progress) const override {
+    Release<LinearModel> release = [&] {
+      if constexpr (requires { plan_.run(rows, rng, progress); }) {
+        return plan_.run(rows, rng, progress);
+      } else {
+        return plan_.run(rows, rng);
+      }
+    }();
+    return {std::move(release.value), std::move(release.event)};
+  }
+
+ private:
+  Plan plan_;
+};
+
+template <class Plan>
+std::unique_ptr<LinearRoute> route_of(Plan plan) {
+  return std::make_unique<PlannedRoute<Plan>>(std::move(plan));
+}
+
+}  // namespace sotto

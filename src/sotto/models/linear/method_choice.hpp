@@ -1,0 +1,48 @@
+// `--method auto`: the route to privacy, chosen by public facts only.
+//
+// What       choose_method(facts): a method and the reason in words.
+// Guarantee  The choice costs nothing: no fact is read from private data.
+// Method     Regression → sufficient statistics; classification → gradient with a δ or ρ, objective perturbation with a pure ε.
+// Reference  docs/math/linear-models.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sotto/core/relation.hpp"
+#include "sotto/mechanisms/budget.hpp"
+#include "sotto/models/linear/method.hpp"
+
+namespace sotto {
+
+// Where a column stands in the encoded row: one number in [low, high], or a run of categories one of which is 1.
+struct EncodedColumn {
+  std::size_t first = 0, width = 1;
+  double low = -1, high = 1;
+};
+
+// What is known before any private byte is read.
+struct PublicFacts {
+  LinearKind kind = LinearKind::logistic;
+  Relation relation = Relation::add_remove;
+  std::uint64_t rows = 1;                   // declared
+  std::size_t dimension = 1;                // of a row, with the intercept
+  std::size_t outputs = 1;                  // 1: binary or regression; K: one per class
+  std::uint64_t contributions = 1;          // records that one unit of privacy may have
+  double norm_bound = 1;                    // of an encoded record, without the intercept
+  std::vector<EncodedColumn> columns = {};  // without the intercept; width > 1: categories
+
+  // How many coordinates of a row, with the intercept, can be other than 0.
+  std::size_t active() const { return columns.empty() ? dimension : columns.size() + 1; }
+};
+
+struct MethodChoice {
+  Method method;
+  std::string reason;
+};
+
+MethodChoice choose_method(const PublicFacts& facts, const Budget& budget);
+
+}  // namespace sotto
