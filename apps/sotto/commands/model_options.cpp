@@ -49,11 +49,12 @@ std::vector<Option> budget_options() {
            .group = "Privacy"}};
 }
 
-Encoder encoder_of(const Arguments& arguments) {
+Schema schema_of(const Arguments& arguments) {
   Schema schema = Schema::from_file(arguments.text("schema"));
-  if (arguments.given("target")) schema = schema.with_target(arguments.text("target"));
-  return Encoder(std::move(schema));
+  return arguments.given("target") ? schema.with_target(arguments.text("target")) : schema;
 }
+
+Encoder encoder_of(const Arguments& arguments) { return Encoder(schema_of(arguments)); }
 
 TableOptions table_options(const Arguments& arguments) {
   TableOptions options;

@@ -14,6 +14,7 @@ inline const AccountOptions kCertificateAccounting = {.tolerance = 1e-5};
 std::vector<Option> training_data_options();  // --data, --schema, --target, --no-header
 std::vector<Option> budget_options();         // --epsilon, --delta, --rho
 
+Schema schema_of(const Arguments& arguments);    // --schema with --target; throws DataError
 Encoder encoder_of(const Arguments& arguments);  // throws DataError
 TableOptions table_options(const Arguments& arguments);
 

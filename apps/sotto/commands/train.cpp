@@ -116,8 +116,10 @@ void run(const Arguments& arguments, Context& context) {
     }
     check_artifact_place(arguments.text("out"));
   }
-  const Encoder encoder = encoder_of(arguments);
-  const LinearTraining training(encoder, request_of(arguments));
+  const TrainingRequest request = request_of(arguments);
+  const Encoder encoder(
+      with_basis(schema_of(arguments), request.kind, request.method, request.budget));
+  const LinearTraining training(encoder, request);
   if (const auto delta = arguments.maybe_number("delta")) check_delta(encoder, *delta, context);
   const Cost cost =
       training.event() ? cost_of(*training.event(), training.relation(), arguments) : Cost{};

@@ -32,6 +32,7 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
     else {
       offsets_.push_back(static_cast<std::uint32_t>(width));
       width += encoder.is_categorical() ? encoder.labels().size() : 1;
+      if (has_hats(encoder)) width += HatBasis::kWidth;
       if (width > kMaxWidth) {
         throw DataError(fmt::format("the schema makes more than {} coordinates", kMaxWidth));
       }
@@ -47,7 +48,14 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
     const ColumnEncoder& e = features_[f];
     if (!e.is_categorical()) {
       dense_positions_.push_back(offsets_[f]);
+      hats_.push_back(has_hats(e) ? std::optional(HatBasis(*e.column().bounds)) : std::nullopt);
       names_.push_back(e.column().name);
+      for (std::size_t hat = 0; hats_.back() && hat < HatBasis::kWidth; ++hat) {
+        const double peak = hats_.back()->peak(hat);
+        names_.push_back(
+            fmt::format("{}{}~{:.4g}", hat < HatBasis::kHats ? "" : "log ", e.column().name,
+                        e.unscaled(schema_.scaling == Scaling::unit ? (peak + 1) / 2 : peak)));
+      }
       continue;
     }
     for (const std::string& label : e.labels()) {
@@ -55,32 +63,46 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
     }
   }
   // Rounded up, so that it bounds the norm of the real numbers.
-  const double natural = std::sqrt(static_cast<double>(features_.size()));
+  const auto bent = static_cast<double>(
+      std::count_if(hats_.begin(), hats_.end(), [](const auto& h) { return h.has_value(); }));
+  const double natural = std::sqrt(static_cast<double>(features_.size()) + bent);
   norm_bound_ = std::nextafter(natural, std::numeric_limits<double>::infinity());
+  if (bent > 0) norm_bound_ *= 1 + 0x1p-49;  // the rounding of the hats
   if (schema_.feature_norm) norm_bound_ = std::min(norm_bound_, *schema_.feature_norm);
 }
 
 double Encoder::encode(std::span<const std::string_view> cells, std::span<double> dense,
                        std::span<std::uint32_t> hot, std::size_t& column) const {
   std::size_t next_dense = 0, next_hot = 0;
-  double squares = static_cast<double>(hot_columns());
   for (column = 0; column < features_.size(); ++column) {
     const ColumnEncoder& e = features_[column];
     if (e.is_categorical()) {
       hot[next_hot++] = offsets_[column] + e.index(cells[column]);
     } else {
-      const double value = e.value(cells[column]);
-      dense[next_dense++] = value;
-      squares += value * value;
+      dense[next_dense++] = e.value(cells[column]);
     }
   }
-  const double norm = std::sqrt(squares);
+  // Nothing is clipped when the natural bound holds: its squares are sums of numbers ≤ 1.
+  if (!schema_.feature_norm || *schema_.feature_norm > norm_bound_) return 1;
+  const double norm = std::sqrt(static_cast<double>(hot_columns()) + square(dense));
   constexpr double kUlp = 0x1p-52;
   const double slack = (static_cast<double>(width()) + 8) * kUlp;
   if (norm * (1 + slack) <= norm_bound_) return 1;
-  // Nothing is clipped when the natural bound holds: its squares are sums of numbers ≤ 1.
-  if (!schema_.feature_norm || *schema_.feature_norm > norm_bound_) return 1;
   return norm_bound_ / norm * (1 - slack);
+}
+
+double Encoder::square(std::span<const double> dense) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    sum += dense[i] * dense[i];
+    if (hats_[i]) sum += hats_[i]->square(symmetric(dense[i]));
+  }
+  return sum;
+}
+
+Encoder::Run Encoder::run(std::size_t f) const {
+  const std::size_t next = f + 1 < offsets_.size() ? offsets_[f + 1] : names_.size();
+  return {offsets_[f], next - offsets_[f], has_hats(features_[f])};
 }
 
 void Encoder::expand(std::span<const double> dense, std::span<const std::uint32_t> hot,
@@ -88,6 +110,10 @@ void Encoder::expand(std::span<const double> dense, std::span<const std::uint32_
   std::fill(row.begin(), row.end(), 0.0);
   for (std::size_t i = 0; i < dense_positions_.size(); ++i) {
     row[dense_positions_[i]] = dense[i] * factor;
+    if (hats_[i]) {
+      hats_[i]->write(symmetric(dense[i]), factor,
+                      row.subspan(dense_positions_[i] + 1).first<HatBasis::kWidth>());
+    }
   }
   for (const std::uint32_t position : hot) row[position] = factor;
 }

@@ -1,23 +1,27 @@
 // The encoder: turns the cells of a record into a vector of bounded norm. A pure function of the schema.
 //
 // What       numeric: clamped to its bounds, then scaled to [−1, 1] or [0, 1]; boolean: 0 or 1; categorical: one-hot over the declared
-//            values and, unless missing cells are refused, an implicit "other". Then the row is scaled down to the norm bound.
+//            values and, unless missing cells are refused, an implicit "other". With basis = "hats" a numeric feature is followed by its hat
+//            functions (hat_basis.hpp). Then the row is scaled down to the norm bound.
 // Guarantee  For every input whatever, each encoded row is finite and has ℓ2 norm ≤ norm_bound() (as real numbers, not only as computed),
 //            each numeric target lies in [−1, 1] and each class or group index is in range. Nothing is learnt from the data.
-// Method     Without clipping, each column contributes at most 1 to the squared norm, so the norm is at most √(number of feature columns);
-//            norm_bound() is the smaller of that and the declared feature_norm. A one-hot part is stored as the index of its 1.
+// Method     Without clipping, each column contributes at most 1 to the squared norm and its hats at most 1 more, so the norm is at most
+//            √(number of feature columns + number of columns with hats); norm_bound() is the smaller of that and the declared
+//            feature_norm. A one-hot part is stored as the index of its 1; hats are not stored but computed from the value.
 // Numerics   The clipping factor is rounded down by (width + 8)·2⁻⁵², more than the error of the computed norm.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "sotto/data/hat_basis.hpp"
 #include "sotto/data/schema.hpp"
 
 namespace sotto {
@@ -69,9 +73,15 @@ class Encoder {
 
   const Schema& schema() const { return schema_; }
 
-  // The columns that make up the encoded row, in its order. A column is either dense (one coordinate, numeric or boolean)
-  // or hot (one of a run of coordinates is 1).
+  // The columns that make up the encoded row, in its order. A column is either dense (one coordinate, numeric or boolean, and the hats of
+  // a numeric one after it) or hot (one of a run of coordinates is 1).
   const std::vector<ColumnEncoder>& features() const { return features_; }
+  // The coordinates of the f-th of them.
+  struct Run {
+    std::size_t first, width;
+    bool hats;  // the first coordinate, then HatBasis::kWidth hats
+  };
+  Run run(std::size_t f) const;
   std::size_t width() const { return names_.size(); }  // of an encoded row
   const std::vector<std::string>& feature_names() const {
     return names_;
@@ -101,10 +111,20 @@ class Encoder {
   ColumnEncoder group(std::string_view column) const;  // throws DataError
 
  private:
+  bool has_hats(const ColumnEncoder& column) const {
+    return schema_.basis == NumericBasis::hats && column.is_numeric();
+  }
+  // A dense value with the bounds at −1 and 1, whatever the scaling.
+  double symmetric(double value) const {
+    return schema_.scaling == Scaling::unit ? 2 * value - 1 : value;
+  }
+  double square(std::span<const double> dense) const;
+
   Schema schema_;
   std::vector<ColumnEncoder> features_, target_, groups_;  // target_: none or one
   std::vector<std::uint32_t> offsets_;  // of each feature column in the encoded row
   std::vector<std::uint32_t> dense_positions_;
+  std::vector<std::optional<HatBasis>> hats_;  // of each dense column
   std::vector<std::string> names_;
   double norm_bound_ = 0;
 };

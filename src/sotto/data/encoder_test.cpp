@@ -69,6 +69,48 @@ TEST(Encoder, ScalesToTheUnitIntervalWhenAsked) {
   EXPECT_EQ(encoder.encode_target("0"), -1);  // targets are always symmetric
 }
 
+TEST(Encoder, HatsFollowTheirColumnAndItsOwnCoordinateStays) {
+  const Encoder encoder(schema_of(kMixed, "basis = \"hats\"\n"));
+  EXPECT_EQ(encoder.width(), 6 + 2 * HatBasis::kWidth);
+  EXPECT_EQ(encoder.feature_names()[1], "age~20");
+  EXPECT_EQ(encoder.feature_names()[HatBasis::kWidth], "log age~80");
+  const auto row = encoded(encoder, {"20", "green", "yes", "1e-3"});
+  EXPECT_EQ(row[0], -1);
+  EXPECT_EQ(row[1], HatBasis::kHatHeight);
+  EXPECT_EQ(row[1 + HatBasis::kHats], HatBasis::kHatHeight);
+  EXPECT_EQ(row[1 + HatBasis::kWidth + 1], 1);  // color=green
+  EXPECT_EQ(encoder.run(0).width, 1 + HatBasis::kWidth);
+  EXPECT_EQ(encoder.run(1).first, 1 + HatBasis::kWidth);
+  EXPECT_EQ(encoder.run(3).first + encoder.run(3).width, encoder.width());
+}
+
+TEST(Encoder, RowsWithHatsStayWithinTheNormBound) {
+  std::mt19937_64 random(11);
+  for (const char* norm : {"", "feature_norm = 1.25\n", "feature_norm = 1e-6\n"}) {
+    for (const char* scaling : {"unit", "symmetric"}) {
+      const Encoder encoder(schema_of(
+          kMixed, std::string(norm) + "basis = \"hats\"\nscaling = \"" + scaling + "\"\n"));
+      for (int i = 0; i < 500; ++i) {
+        const std::string age = i % 3 ? std::to_string(random() % 100) : "80",
+                          score = i % 5 ? "-" + std::to_string(random() % 2000000) : "1e300";
+        long double square = 0;
+        for (const double v : encoded(encoder, {age, "red", "1", score}))
+          square += static_cast<long double>(v) * v;
+        EXPECT_LE(std::sqrt(square), static_cast<long double>(encoder.norm_bound()));
+      }
+    }
+  }
+}
+
+TEST(Encoder, AnEncoderLeftToItselfIsLinearAsBeforeTheBasisExisted) {
+  const Encoder encoder(schema_of(kMixed));
+  EXPECT_EQ(encoder.width(), 6u);
+  EXPECT_FALSE(to_json(encoder)["schema"].contains("basis"));
+  const Encoder hats(schema_of(kMixed, "basis = \"hats\"\n"));
+  EXPECT_EQ(encoder_from_json(to_json(hats)).width(), hats.width());
+  EXPECT_EQ(Schema::from_toml(hats.schema().to_toml()), hats.schema());
+}
+
 TEST(Encoder, TargetsAreScaledAndComeBack) {
   const Encoder encoder(schema_of(kMixed));
   EXPECT_FALSE(encoder.is_classification());

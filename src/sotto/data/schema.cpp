@@ -53,6 +53,14 @@ std::string_view name(Unit unit) { return unit == Unit::record ? "record" : "use
 std::string_view name(Scaling scaling) {
   return scaling == Scaling::symmetric ? "symmetric" : "unit";
 }
+std::string_view name(NumericBasis basis) {
+  switch (basis) {
+    case NumericBasis::automatic: return "auto";
+    case NumericBasis::linear: return "linear";
+    case NumericBasis::hats: return "hats";
+  }
+  return "auto";
+}
 
 Schema Schema::from_file(const std::string& path) {
   constexpr std::size_t kLimit = std::size_t{16} << 20;
@@ -96,6 +104,7 @@ nlohmann::ordered_json to_json(const Schema& schema) {
   if (schema.unit == Unit::user) json["max_contributions"] = schema.max_contributions;
   if (schema.feature_norm) json["feature_norm"] = *schema.feature_norm;
   json["scaling"] = name(schema.scaling);
+  if (schema.basis != NumericBasis::automatic) json["basis"] = name(schema.basis);
   if (!schema.missing_values.empty()) json["missing_values"] = schema.missing_values;
   json["columns"] = nlohmann::ordered_json::object();
   for (const ColumnSchema& c : schema.columns) {

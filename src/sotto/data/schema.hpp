@@ -31,6 +31,9 @@ enum class Invalid { refuse, missing };
 enum class Unit { record, user };
 // Where the bounds of a numeric feature go: [−1, 1] or [0, 1].
 enum class Scaling { symmetric, unit };
+// What a numeric feature becomes: one coordinate, or that and hat functions (hat_basis.hpp). automatic: whoever trains decides from public
+// facts; an encoder left to itself takes linear.
+enum class NumericBasis { automatic, linear, hats };
 
 std::string_view name(ColumnType type);
 std::string_view name(Role role);
@@ -38,6 +41,7 @@ std::string_view name(Missing missing);
 std::string_view name(Invalid invalid);
 std::string_view name(Unit unit);
 std::string_view name(Scaling scaling);
+std::string_view name(NumericBasis basis);  // "auto", …
 
 struct ColumnSchema {
   std::string name;
@@ -58,6 +62,7 @@ struct Schema {
   std::uint64_t max_contributions = 1;  // records kept of one user
   std::optional<double> feature_norm;   // encoded rows are clipped to this ℓ2 norm
   Scaling scaling = Scaling::symmetric;
+  NumericBasis basis = NumericBasis::automatic;
   std::vector<std::string> missing_values;  // cells that mean "missing" besides the empty one
   std::vector<ColumnSchema> columns;        // in the order of the document
   friend bool operator==(const Schema&, const Schema&) = default;

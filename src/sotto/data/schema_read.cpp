@@ -257,7 +257,7 @@ Schema read_schema(const Json& json, const std::string& label, const void* lines
   const Place document(json, "", label, lines, line_of);
   document.expect_table();
   document.only_keys({"relation", "rows", "unit", "max_contributions", "feature_norm", "scaling",
-                      "missing_values", "columns"});
+                      "basis", "missing_values", "columns"});
   Schema schema;
   if (!document.has("relation")) {
     document.fail("has no relation",
@@ -275,6 +275,10 @@ Schema read_schema(const Json& json, const std::string& label, const void* lines
   }
   if (document.has("scaling")) {
     schema.scaling = document.at("scaling").one_of({Scaling::symmetric, Scaling::unit});
+  }
+  if (document.has("basis")) {
+    schema.basis = document.at("basis").one_of(
+        {NumericBasis::automatic, NumericBasis::linear, NumericBasis::hats});
   }
   if (document.has("missing_values")) schema.missing_values = document.at("missing_values").texts();
   if (!document.has("columns")) {

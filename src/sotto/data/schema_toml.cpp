@@ -81,6 +81,7 @@ std::string Schema::to_toml() const {
   if (unit == Unit::user) out += fmt::format("max_contributions = {}\n", max_contributions);
   if (feature_norm) out += fmt::format("feature_norm = {}\n", toml_number(*feature_norm));
   out += fmt::format("scaling = \"{}\"\n", sotto::name(scaling));
+  if (basis != NumericBasis::automatic) out += fmt::format("basis = \"{}\"\n", sotto::name(basis));
   if (!missing_values.empty())
     out += fmt::format("missing_values = {}\n", toml_list(missing_values));
   for (const ColumnSchema& c : columns) {

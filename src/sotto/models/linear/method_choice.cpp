@@ -1,5 +1,7 @@
 #include "sotto/models/linear/method_choice.hpp"
 
+#include <algorithm>
+
 namespace sotto {
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
@@ -12,6 +14,21 @@ MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
             "a pure epsilon: one noisy objective costs less than many noisy steps"};
   }
   return {Method::gradient, "with Gaussian noise, gradients compose best"};
+}
+
+Schema with_basis(Schema schema, LinearKind kind, Method method, const std::optional<Budget>&) {
+  if (schema.basis != NumericBasis::automatic) return schema;
+  const auto numeric =
+      std::count_if(schema.columns.begin(), schema.columns.end(), [](const ColumnSchema& c) {
+        return c.type == ColumnType::numeric && c.role == Role::feature;
+      });
+  const bool few = numeric > 0 && numeric <= static_cast<std::ptrdiff_t>(kFewColumns);
+  const bool bends = method == Method::automatic || method == Method::gradient ||
+                     method == Method::objective || method == Method::output ||
+                     method == Method::none;
+  schema.basis =
+      few && bends && kind != LinearKind::linear ? NumericBasis::hats : NumericBasis::linear;
+  return schema;
 }
 
 }  // namespace sotto

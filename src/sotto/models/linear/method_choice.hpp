@@ -1,17 +1,22 @@
 // `--method auto`: the route to privacy, chosen by public facts only.
 //
-// What       choose_method(facts): a method and the reason in words.
+// What       choose_method(facts): a method and the reason in words. with_basis(schema): how numeric features are encoded, where the schema
+//            leaves that open.
 // Guarantee  The choice costs nothing: no fact is read from private data.
 // Method     Regression → sufficient statistics; classification → gradient with a δ or ρ, objective perturbation with a pure ε.
+//            Hats (hat_basis.hpp) for classification with at most kFewColumns numeric features: with few columns the response bends along them,
+//            with many a plane will do and the hats' share of the norm bound would only weaken it.
 // Reference  docs/math/linear-models.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sotto/core/relation.hpp"
+#include "sotto/data/schema.hpp"
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/models/linear/method.hpp"
 
@@ -44,5 +49,11 @@ struct MethodChoice {
 };
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget);
+
+inline constexpr std::size_t kFewColumns = 40;
+
+// The schema with its basis settled for this kind of model.
+Schema with_basis(Schema schema, LinearKind kind, Method method,
+                  const std::optional<Budget>& budget);
 
 }  // namespace sotto

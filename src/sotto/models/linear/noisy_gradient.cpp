@@ -17,13 +17,19 @@ double factor(const NoisyGradientOptions& options, Relation relation) {
 
 double slope_norm(std::size_t outputs) { return outputs == 1 ? 1.0 : std::sqrt(2.0); }
 
+// The largest eigenvalue of one record's Hessian: ½ for softmax, else that of the loss.
+double curvature(const NoisyGradientOptions& options) {
+  const bool softmax = options.outputs > 1 && options.loss == Loss::logistic;
+  return softmax ? 0.5 : curvature_bound(options.loss);
+}
+
 constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
 
 constexpr double kFewestSteps = 60, kMostSteps = 400;
 
 // Checks the options and fills in what is left to the public rule.
 NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
-                             std::size_t dimension, double rho) {
+                             double rho) {
   if (rows == 0) throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
   if (options.contributions == 0)
     throw InvalidArgument("contributions is 0; it must be at least 1");
@@ -32,11 +38,10 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
     throw InvalidArgument(
         fmt::format("momentum is {}; it must be at least 0 and below 1", options.momentum));
   }
-  const double noise =
-      slope_norm(options.outputs) * factor(options, relation) / std::sqrt(2 * Rho(rho).value()) *
-      std::sqrt(static_cast<double>(dimension * options.outputs)) / static_cast<double>(rows);
+  const double noise = slope_norm(options.outputs) * factor(options, relation) /
+                       std::sqrt(2 * Rho(rho).value()) / static_cast<double>(rows);
   const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
-  const double stable = 2 * (1 + options.momentum) / curvature_bound(options.loss);
+  const double stable = 2 * (1 + options.momentum) / curvature(options);
   if (options.iterations == 0) {
     options.iterations = static_cast<std::uint64_t>(
         std::clamp(std::ceil(distance / stable), kFewestSteps, kMostSteps));
@@ -94,7 +99,7 @@ ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& dat
 
 NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation relation,
                                      std::uint64_t rows, std::size_t dimension, double rho)
-    : options_(settled(options, relation, rows, dimension, rho)),
+    : options_(settled(options, relation, rows, rho)),
       relation_(relation),
       rows_(rows),
       dimension_(dimension),

@@ -7,9 +7,9 @@
 // Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball (exact_rows.hpp). Slope norm: 1 for
 //            one output, √2 for softmax (‖p − e_y‖ ≤ √2) and for one-vs-rest, whose slopes are clipped to it. The divisor n is the
 //            declared number of rows, a public constant, whatever the true number is.
-//            Step size and number of steps by a public rule: together all noise carries θ a distance of about
-//            (η·T/(1 − m))·‖noise of one mean gradient at the whole budget‖, whatever T is; η·T is chosen so that this is
-//            `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is read from the data.
+//            Step size and number of steps by a public rule: all noise together moves a prediction ⟨θ, x⟩ by about
+//            (η·T/(1 − m))·(noise of one coordinate of the mean gradient at the whole budget), whatever T and the dimension are; η·T is chosen
+//            so that this is `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is read from the data.
 // Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is post-processing.
 // Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Noisy gradient descent".
 #pragma once
@@ -31,7 +31,7 @@ struct NoisyGradientOptions {
   std::size_t outputs = 1;       // 1: binary or regression; K: one per class
   std::uint64_t iterations = 0;  // 0: by the rule above, 60 to 400
   double momentum = 0.9;
-  double noise_travel = 20;
+  double noise_travel = 3;
   double learning_rate = 0;         // 0: by the rule above
   double regularisation = 0;        // λ of (λ/2)‖θ‖²
   bool average = true;              // else the last iterate

@@ -11,16 +11,19 @@ constexpr double kIntercept = 1;
 
 std::vector<EncodedColumn> columns_of(const Encoder& encoder) {
   std::vector<EncodedColumn> columns;
-  std::size_t first = 0;
-  for (const ColumnEncoder& feature : encoder.features()) {
+  for (std::size_t f = 0; f < encoder.features().size(); ++f) {
+    const ColumnEncoder& feature = encoder.features()[f];
     const bool symmetric = feature.is_numeric() && encoder.schema().scaling == Scaling::symmetric;
-    columns.push_back({.first = first,
-                       .width = feature.is_categorical() ? feature.labels().size() : 1,
+    const Encoder::Run run = encoder.run(f);
+    columns.push_back({.first = run.first,
+                       .width = run.hats ? 1 : run.width,
                        .low = symmetric ? -1.0 : 0.0,
                        .high = 1});
-    first += columns.back().width;
+    for (std::size_t hat = 1; run.hats && hat < run.width; ++hat) {
+      columns.push_back(
+          {.first = run.first + hat, .width = 1, .low = 0, .high = HatBasis::kHatHeight});
+    }
   }
-  if (first != encoder.width()) invariant_broken("columns that do not add up to the encoded row");
   return columns;
 }
 
