@@ -34,3 +34,16 @@ function(sotto_compile_options target)
     target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${SOTTO_SANITIZE}>)
   endif()
 endfunction()
+
+# LibTorch, and the build of OpenBLAS that shares its thread pool: with the pthread build the two pools fight and products of
+# matrices take two to three times as long. An executable finds it first, whatever the system's default BLAS is.
+find_package(Torch 1.13 QUIET)
+option(SOTTO_BUILD_DEEP "Build deep learning (needs LibTorch)" ${Torch_FOUND})
+find_file(SOTTO_OPENBLAS_OPENMP libblas.so.3 PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+function(sotto_openblas_openmp target)
+  if(SOTTO_OPENBLAS_OPENMP)
+    get_filename_component(folder ${SOTTO_OPENBLAS_OPENMP} DIRECTORY)
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)  # an RPATH counts for the libraries of libraries too
+    set_target_properties(${target} PROPERTIES BUILD_RPATH ${folder} INSTALL_RPATH ${folder})
+  endif()
+endfunction()

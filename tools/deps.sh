@@ -10,6 +10,7 @@ build=(
   libssl-dev libfmt-dev nlohmann-json3-dev                        # core
   libboost-dev libeigen3-dev libkissfft-dev                       # accounting, mechanisms, models
   zlib1g-dev libtomlplusplus-dev                                  # data
+  libtorch-dev libopenblas0-openmp                                # deep
   libcli11-dev                                                    # the command
   libgtest-dev libgmock-dev libmpfr-dev libgmp-dev                # tests
 )

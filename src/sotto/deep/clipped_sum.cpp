@@ -1,0 +1,130 @@
+#include "sotto/deep/clipped_sum.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/deep/kernels.hpp"
+
+namespace sotto::deep {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<NamedParameter>& parameters) {
+  std::vector<std::string> names;
+  for (const auto& p : parameters) names.push_back(p.name);
+  return names;
+}
+
+void require_losses(const torch::Tensor& losses, std::int64_t records) {
+  if (losses.dim() == 1 && losses.size(0) == records) return;
+  throw InvalidArgument(
+      fmt::format("the losses have shape ({}); one loss for each of the {} records is needed",
+                  fmt::join(losses.sizes().vec(), ", "), records),
+      "use the losses of sotto/deep/losses.hpp, which never average over records");
+}
+
+}  // namespace
+
+ClippedSum::ClippedSum(const torch::nn::Module& model, ClipOptions options)
+    : parameters_(trainable_parameters(model)),
+      clipper_(std::move(options), names_of(parameters_)) {
+  if (parameters_.empty()) throw InvalidArgument("the model has no trainable parameter");
+  std::int64_t total = 0;
+  for (const auto& p : parameters_) total += p.tensor.numel();
+  flat_ = torch::zeros({total}, torch::kFloat);
+  std::int64_t at = 0;
+  for (const auto& p : parameters_) {
+    sums_.push_back(flat_.narrow(0, at, p.tensor.numel()).view(p.tensor.sizes()));
+    at += p.tensor.numel();
+  }
+}
+
+torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses) {
+  if (records < 0)
+    throw InvalidArgument(fmt::format("a batch has at least 0 records, not {}", records));
+  if (records == 0) return torch::zeros({0});
+  for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
+  Recorder recorder(parameters_, records, clipper_.options().memory);
+  torch::Tensor result;
+  {
+    const Recorder::Scope scope(recorder);
+    result = losses();
+    require_losses(result, records);
+    result.backward(torch::ones_like(result));
+  }
+  recorder.finish();
+
+  std::vector<const std::vector<double>*> squares;
+  for (std::size_t k = 0; k < parameters_.size(); ++k)
+    squares.push_back(&recorder.squared_norms(k));
+  ClipFactors clip = take_factors(squares, static_cast<std::size_t>(records));
+  std::vector<torch::Tensor> factors;
+  for (auto& group : clip.factors) factors.push_back(torch::from_blob(group.data(), {records}));
+  for (std::size_t k = 0; k < parameters_.size(); ++k)
+    recorder.weighted_sum(k, factors[clipper_.group_of(k)], clip.dropped, sums_[k], empty_);
+  empty_ = false;
+  return result.detach();
+}
+
+void ClippedSum::add_by_micro_batches(std::int64_t records,
+                                      const std::function<torch::Tensor(std::int64_t)>& loss) {
+  if (records > 0 && empty_) {
+    flat_.zero_();
+    empty_ = false;
+  }
+  std::vector<double> norms;
+  for (std::int64_t i = 0; i < records; ++i) {
+    for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
+    loss(i).sum().backward();
+    std::vector<std::vector<double>> own;
+    for (const auto& p : parameters_) {
+      if (!p.tensor.grad().defined())
+        throw Unsupported(fmt::format("parameter {} received no gradient", p.name),
+                          "use it on the way to the loss, or freeze it with requires_grad_(false)");
+      own.push_back(row_squares(p.tensor.grad().contiguous().view({1, -1})));
+    }
+    std::vector<const std::vector<double>*> squares;
+    for (const auto& s : own) squares.push_back(&s);
+    const ClipFactors clip = take_factors(squares, 1);
+    norms.push_back(norms_.front());
+    if (!clip.dropped.empty()) continue;
+    for (std::size_t k = 0; k < parameters_.size(); ++k)
+      sums_[k].add_(parameters_[k].tensor.grad(), clip.factors[clipper_.group_of(k)].front());
+  }
+  for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
+  norms_ = std::move(norms);
+}
+
+ClipFactors ClippedSum::take_factors(const std::vector<const std::vector<double>*>& squares,
+                                     std::size_t records) {
+  norms_.assign(records, 0);
+  for (const auto* s : squares)
+    for (std::size_t i = 0; i < records; ++i) norms_[i] += (*s)[i];
+  for (double& n : norms_) n = std::sqrt(n);
+  ClipFactors clip = clipper_.factors(squares, records);
+  records_ += static_cast<std::int64_t>(records);
+  unclipped_ += clip.unclipped;
+  return clip;
+}
+
+void ClippedSum::clear() {
+  empty_ = true;
+  records_ = unclipped_ = 0;
+}
+
+std::vector<torch::Tensor>& ClippedSum::sums() {
+  flat();
+  return sums_;
+}
+
+torch::Tensor& ClippedSum::flat() {
+  if (empty_) flat_.zero_();
+  return flat_;
+}
+
+double ClippedSum::sensitivity(Relation relation) const {
+  return (relation == Relation::replace_one ? 2 : 1) * clipper_.options().norm;
+}
+
+}  // namespace sotto::deep

@@ -1,0 +1,69 @@
+// ClippedSum: the sum of clipped per-sample gradients of one logical batch, at nearly the cost of an ordinary backward pass.
+//
+// What       ClippedSum sum(*model, {.norm = 1});
+//            sum.clear();
+//            for (each physical batch x, y)  sum.add(x.size(0), [&] { return softmax_cross_entropy(model->forward(x), y); });
+//            … noise, then sum.sums() are the gradient of the optimiser, divided by a public constant.
+// Guarantee  sums() has ℓ2-sensitivity sensitivity(relation) = C (add_remove, zero_out) or 2C (replace_one) in the records of the logical
+//            batch, however it was cut into physical ones. It is a private value until noise of that scale is added.
+//            Model and losses must not couple records; probe.hpp checks that.
+// Method     One forward and one backward pass with a Recorder, then one product per layer for Σ_i c_i·g_i. An empty batch is a sum of
+//            zeros. Modules without per-sample gradients: micro_batch.hpp.
+// Numerics   32-bit sums; rounding is paid for by the allowance in clipping.hpp.
+// Reference  [ACGMMTZ16], [BWZK23]; docs/math/per-sample-clipping.md.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "sotto/core/relation.hpp"
+#include "sotto/deep/clipping.hpp"
+#include "sotto/deep/recorder.hpp"
+
+namespace sotto::deep {
+
+// Runs the model on a physical batch and returns the loss of each of its records.
+using Losses = std::function<torch::Tensor()>;
+
+class ClippedSum {
+ public:
+  ClippedSum(const torch::nn::Module& model, ClipOptions options);
+
+  // Adds Σ_i clip(g_i) over the records of one physical batch. The gradients (.grad) of the parameters stay undefined.
+  // Returns the losses, detached: private values.
+  torch::Tensor add(std::int64_t records, const Losses& losses);
+  // The same for any module, one record at a time: losses(i) is the loss of record i alone. Correct and slow.
+  void add_by_micro_batches(std::int64_t records,
+                            const std::function<torch::Tensor(std::int64_t)>& loss);
+  void clear();  // starts the next logical batch
+
+  const std::vector<NamedParameter>& parameters() const { return parameters_; }
+  // One tensor for each parameter: views of flat(), in order. Private until noised.
+  std::vector<torch::Tensor>& sums();
+  torch::Tensor& flat();
+
+  double sensitivity(Relation relation) const;
+  const Clipper& clipper() const { return clipper_; }
+  void set_norm(double norm) { clipper_.set_norm(norm); }
+
+  std::int64_t private_records() const { return records_; }  // of this logical batch
+  std::int64_t private_unclipped() const {
+    return unclipped_;
+  }  // of them with norm ≤ C: what adaptive clipping counts
+  // Norms of the records of the last physical batch, for tests and labelled diagnostics.
+  const std::vector<double>& private_norms() const { return norms_; }
+
+ private:
+  ClipFactors take_factors(const std::vector<const std::vector<double>*>& squares,
+                           std::size_t records);
+
+  std::vector<NamedParameter> parameters_;
+  Clipper clipper_;
+  torch::Tensor flat_;
+  std::vector<torch::Tensor> sums_;
+  bool empty_ = true;  // nothing added yet: the buffer may hold anything
+  std::int64_t records_ = 0, unclipped_ = 0;
+  std::vector<double> norms_;
+};
+
+}  // namespace sotto::deep

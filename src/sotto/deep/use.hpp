@@ -1,0 +1,79 @@
+// Use: what one use of a parameter in one forward pass adds to the gradient of every record.
+//
+// What       Three shapes cover all layers. OuterUse: g_i = Σ_t b_it a_itᵀ (weights of linear, recurrent and attention layers).
+//            DirectUse: g_i written out (biases, scales, small convolutions). GatherUse: rows picked by index (embeddings).
+//            Convolutions add their own (layers/conv.cpp).
+// Guarantee  None by itself (see recorder.hpp).
+// Method     A use gives squared norms per record, the weighted sum Σ_i c_i·g_i, and, when asked, the gradients written out.
+// Numerics   squared_norms() never returns less than the exact squared norm of what weighted_sum() adds, up to the relative 1e-6 of
+//            docs/math/per-sample-clipping.md: ghost norms carry their rounding error as a surcharge.
+// Reference  docs/math/per-sample-clipping.md.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sotto::deep {
+
+// The rows of the parameter that a use speaks of: [first, first + count). Uses of disjoint rows are orthogonal.
+struct Rows {
+  std::int64_t first = 0;
+  std::int64_t count = -1;  // −1: all
+  bool operator==(const Rows&) const = default;
+};
+
+class Use {
+ public:
+  virtual ~Use() = default;
+
+  // Adds the squared norm of every record's gradient. Called once, before weighted_sum; may choose how to store the rest.
+  // memory: bytes it may keep for gradients written out; what it takes is subtracted.
+  virtual void add_squared_norms(std::vector<double>& squares, std::size_t& memory) = 0;
+  // out = beta·out + Σ_i factors[i]·g_i, out shaped as the rows of the parameter. factors: float, one per record.
+  virtual void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) = 0;
+  // The gradients written out: (B, elements), float.
+  virtual torch::Tensor per_sample() = 0;
+  // Makes what is stored of these records zero: 0·NaN is not 0.
+  virtual void drop(const torch::Tensor& records) = 0;
+  // Takes in another use of the same rows when the two make one of the same shape; false when they do not.
+  virtual bool join(Use& other) = 0;
+
+  Rows rows;
+};
+
+// g_i = Σ_t b_it a_itᵀ, a: (B, T, inputs), b: (B, T, outputs), contiguous floats.
+class OuterUse : public Use {
+ public:
+  OuterUse(torch::Tensor a, torch::Tensor b);
+  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
+  void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
+  torch::Tensor per_sample() override;
+  void drop(const torch::Tensor& records) override;
+  bool join(Use& other) override;
+
+ private:
+  torch::Tensor a_, b_;
+  torch::Tensor written_;  // (B, outputs·inputs) when the gradients were written out and kept
+};
+
+// g_i written out: (B, elements).
+class DirectUse : public Use {
+ public:
+  explicit DirectUse(torch::Tensor gradients);
+  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
+  void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
+  torch::Tensor per_sample() override { return gradients_; }
+  void drop(const torch::Tensor& records) override;
+  bool join(Use& other) override;
+
+ private:
+  torch::Tensor gradients_;
+};
+
+// The gradient of a bias: b (B, T, outputs) summed over t.
+std::unique_ptr<Use> bias_use(const torch::Tensor& b);
+
+}  // namespace sotto::deep
