@@ -50,6 +50,9 @@ struct Block {
     const std::size_t count = std::min(kBlock, data.size() - first);
     rows = FloatRows(data.row(first).data(), index(count), index(data.dimension())).cast<double>();
   }
+  void done(const ExactRows& data) const {
+    data.done(first, static_cast<std::size_t>(rows.rows()));
+  }
   void multiply(std::span<const double> theta, std::size_t outputs) {
     margins.noalias() =
         Eigen::Map<const Matrix>(theta.data(), index(outputs), rows.cols()) * rows.transpose();
@@ -193,6 +196,7 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
           block.multiply(theta, outputs_);
           part.value += slopes_in_place(targets, *rows_, block);
           part.gradient.noalias() += block.margins * block.rows;
+          block.done(*rows_);
         }
       });
 
@@ -246,6 +250,7 @@ std::vector<double> ConvexProblem::hessian(std::span<const double> theta) const 
               }
             }
           }
+          block.done(*rows_);
         }
       });
 
@@ -279,6 +284,7 @@ std::vector<double> ConvexProblem::hessian_times(std::span<const double> theta,
           }
           along.array() *= block.margins.array();
           sum.noalias() += along * block.rows;
+          block.done(*rows_);
         }
       });
   std::vector<double> result(size());

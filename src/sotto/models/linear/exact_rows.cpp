@@ -1,18 +1,19 @@
 #include "sotto/models/linear/exact_rows.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/models/linear/exact_kernels.hpp"
 
 namespace sotto {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using FloatRows =
-    Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+constexpr std::size_t kChunkRows = 256;  // their floats stay in the cache between two uses
 
 constexpr double kRowUnit = 1 << ExactRows::kRowBits;
 constexpr double kParameterUnit = 1 << ExactRows::kParameterBits;
@@ -59,6 +60,18 @@ void ExactRows::reserve(std::size_t rows) {
   targets_.reserve(rows);
 }
 
+void ExactRows::append(const ExactRows& other) {
+  if (other.features_ != features_ || other.scale_ != scale_ || other.intercept_ != intercept_)
+    invariant_broken("rows of another encoding");
+  rows_.append({other.rows_.data(), other.rows_.size()});
+  targets_.append({other.targets_.data(), other.targets_.size()});
+}
+
+void ExactRows::done(std::size_t first, std::size_t count) const {
+  rows_.done(first * dimension_, count * dimension_);
+  targets_.done(first, count);
+}
+
 void ExactRows::add(std::span<const float> features, float target) {
   if (features.size() != features_) invariant_broken("a record with another number of features");
   double square = 0;
@@ -67,11 +80,16 @@ void ExactRows::add(std::span<const float> features, float target) {
   const double norm = std::sqrt(square);
   const double shrink = scale_ * (norm > norm_bound_ ? norm_bound_ / norm : 1.0);
 
-  const std::size_t start = rows_.size();
-  rows_.resize(start + dimension_, 0.0f);
-  targets_.push_back(usable ? target : 0.0f);
-  if (!usable) return;
-  float* row = rows_.data() + start;
+  scratch_.assign(dimension_, 0.0f);
+  const float kept = usable ? target : 0.0f;
+  if (usable) to_grid(features, shrink);
+  rows_.append(scratch_);
+  targets_.append({&kept, 1});
+}
+
+// features × shrink, truncated to the grid inside the unit ball, in scratch_.
+void ExactRows::to_grid(std::span<const float> features, double shrink) {
+  float* row = scratch_.data();
   for (std::size_t j = 0; j < features_; ++j)
     row[j] = static_cast<float>(std::trunc(features[j] * shrink * kRowUnit));
   if (intercept_ != 0)
@@ -112,30 +130,38 @@ std::vector<int128> ExactRows::weighted_sum(std::span<const double> parameters, 
                                             unsigned threads) const {
   const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows;
   const unsigned workers = thread_count(threads);
-  const auto p = static_cast<Eigen::Index>(dimension_);
-  const auto k = static_cast<Eigen::Index>(outputs);
-  const Eigen::Map<const RowMajor> theta(parameters.data(), k, p);
-
   struct Scratch {
-    RowMajor rows, margins, slopes, sums;
+    RowMajor slopes;
+    std::vector<double> margins, sums;
     std::vector<int128> total;
   };
   std::vector<Scratch> scratch(workers);
+  const float* all = rows_.data();
   parallel_blocks(blocks, workers, [&](std::size_t block, unsigned thread) {
     Scratch& s = scratch[thread];
     s.total.resize(outputs * dimension_);
-    const std::size_t first = block * kBlockRows, count = std::min(kBlockRows, size() - first);
-    const auto n = static_cast<Eigen::Index>(count);
-    s.rows = FloatRows(rows_.data() + first * dimension_, n, p).cast<double>();
-    s.margins.noalias() = theta * s.rows.transpose();  // exact: multiples of 2^-40 below 2^12
-    s.slopes.resize(k, n);
-    slopes({s.margins.data(), static_cast<std::size_t>(s.margins.size())}, first, count,
-           {s.slopes.data(), static_cast<std::size_t>(s.slopes.size())});
-    bound_slopes(s.slopes, grid);
-    s.rows *= kRowUnit;
-    s.sums.noalias() = s.slopes * s.rows;  // exact: integers, absolute sum at most 2^49
-    for (Eigen::Index i = 0; i < s.sums.size(); ++i)
-      s.total[static_cast<std::size_t>(i)] += static_cast<std::int64_t>(s.sums.data()[i]);
+    s.sums.assign(outputs * dimension_, 0.0);
+    const std::size_t begin = block * kBlockRows, end = std::min(begin + kBlockRows, size());
+    for (std::size_t first = begin; first < end; first += kChunkRows) {
+      const std::size_t count = std::min(kChunkRows, end - first);
+      const float* rows = all + first * dimension_;
+      s.margins.resize(outputs * count);
+      s.slopes.resize(static_cast<Eigen::Index>(outputs), static_cast<Eigen::Index>(count));
+      for (std::size_t k = 0; k < outputs; ++k) {  // exact: multiples of 2^-40 below 2^12
+        detail::row_products(rows, count, dimension_, parameters.data() + k * dimension_,
+                             s.margins.data() + k * count);
+      }
+      slopes(s.margins, first, count, {s.slopes.data(), static_cast<std::size_t>(s.slopes.size())});
+      bound_slopes(s.slopes, grid);
+      for (std::size_t k = 0; k < outputs;
+           ++k) {  // exact: multiples of 2^-16 of absolute sum at most 2^33
+        detail::add_weighted_rows(rows, count, dimension_, s.slopes.data() + k * count,
+                                  s.sums.data() + k * dimension_);
+      }
+    }
+    for (std::size_t i = 0; i < s.sums.size(); ++i)
+      s.total[i] += static_cast<std::int64_t>(s.sums[i] * kRowUnit);
+    done(begin, end - begin);
   });
   std::vector<int128> total(outputs * dimension_);
   for (const Scratch& s : scratch) {
@@ -149,35 +175,34 @@ ExactRows::Moments ExactRows::moments(unsigned threads) const {
   const unsigned workers = thread_count(threads);
   const std::size_t triangle = p * (p + 1) / 2;
   struct Scratch {
-    RowMajor rows, second;
-    Eigen::VectorXd targets, cross;
+    std::vector<double> targets, cross, second;
     Moments total;
   };
   std::vector<Scratch> scratch(workers);
+  const float *all = rows_.data(), *targets = targets_.data();
   parallel_blocks(blocks, workers, [&](std::size_t block, unsigned thread) {
     Scratch& s = scratch[thread];
     s.total.second.resize(triangle);
     s.total.cross.resize(p);
     const std::size_t first = block * kBlockRows, count = std::min(kBlockRows, size() - first);
-    const auto n = static_cast<Eigen::Index>(count);
-    s.rows = FloatRows(rows_.data() + first * p, n, static_cast<Eigen::Index>(p)).cast<double>() *
-             kRowUnit;
-    s.targets.resize(n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      s.targets[i] =
-          std::trunc(std::clamp(static_cast<double>(targets_[first + static_cast<std::size_t>(i)]),
-                                -1.0, 1.0) *
-                     kRowUnit);
+    s.targets.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double y = std::clamp(static_cast<double>(targets[first + i]), -1.0, 1.0);
+      s.targets[i] = std::trunc(y * kRowUnit);
     }
-    s.second.noalias() =
-        s.rows.transpose() * s.rows;  // exact: integers, absolute sum at most 2^12·2^32
-    s.cross.noalias() = s.rows.transpose() * s.targets;
+    // Exact: multiples of 2^-32 of absolute sum at most 2^12, and of 2^-16 of absolute sum at most 2^28.
+    s.second.assign(p * p, 0.0);
+    s.cross.assign(p, 0.0);
+    detail::add_outer_products(all + first * p, count, p, s.second.data());
+    detail::add_weighted_rows(all + first * p, count, p, s.targets.data(), s.cross.data());
+    constexpr double kSquare = kRowUnit * kRowUnit;
     std::size_t at = 0;
-    for (Eigen::Index i = 0; i < s.second.rows(); ++i) {
-      s.total.cross[static_cast<std::size_t>(i)] += static_cast<std::int64_t>(s.cross[i]);
-      for (Eigen::Index j = i; j < s.second.cols(); ++j)
-        s.total.second[at++] += static_cast<std::int64_t>(s.second(i, j));
+    for (std::size_t i = 0; i < p; ++i) {
+      s.total.cross[i] += static_cast<std::int64_t>(s.cross[i] * kRowUnit);
+      for (std::size_t j = i; j < p; ++j)
+        s.total.second[at++] += static_cast<std::int64_t>(s.second[i * p + j] * kSquare);
     }
+    done(first, count);
   });
   Moments total{std::vector<int128>(triangle), std::vector<int128>(p)};
   for (const Scratch& s : scratch) {

@@ -7,7 +7,8 @@
 // Method     A double sum of multiples of u whose absolute values add up to at most 2^53 u is exact in any order, with or without
 //            fused operations. Parameters are multiples of 2^−kParameterBits with norm ≤ kMaximalNorm, slopes multiples of
 //            2^−slope_bits of norm ≤ slope_norm; then every margin and every block sum is such a sum, and a slope depends on
-//            its own record only. Block sums are added as 128-bit integers.
+//            its own record only. Block sums are added as 128-bit integers. Rows beyond a fixed size wait in a temporary file
+//            (row_store.hpp): memory does not grow with their number, nor does any sum depend on it.
 // Numerics   Truncation is towards zero: norms never grow. Resolution 2^−16 of the unit ball, far below any useful noise.
 // Reference  docs/math/linear-models.md, section "Exact sums".
 #pragma once
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "sotto/core/rng.hpp"
+#include "sotto/models/linear/row_store.hpp"
 
 namespace sotto {
 
@@ -35,6 +37,8 @@ class ExactRows {
 
   // Adds a record. A record with a non-finite coordinate or target becomes the null record (all zero): it contributes nothing.
   void add(std::span<const float> features, float target);
+  // Adds all rows of another set with the same encoding.
+  void append(const ExactRows& other);
   void reserve(std::size_t rows);
 
   std::size_t size() const { return targets_.size(); }
@@ -45,7 +49,9 @@ class ExactRows {
   std::span<const float> row(std::size_t i) const {
     return {rows_.data() + i * dimension_, dimension_};
   }
-  float target(std::size_t i) const { return targets_[i]; }
+  float target(std::size_t i) const { return targets_.data()[i]; }
+  // Rows [first, first + count) will not be read soon; gives memory back when they are in a file (row_store.hpp).
+  void done(std::size_t first, std::size_t count) const;
 
   // How the slopes of one record are bounded and rounded before they multiply its row.
   struct SlopeGrid {
@@ -74,9 +80,12 @@ class ExactRows {
   static void admit(std::span<double> parameters, std::size_t outputs);
 
  private:
+  void to_grid(std::span<const float> features, double shrink);
+
   std::size_t features_, dimension_;
   double norm_bound_, intercept_, scale_;
-  std::vector<float> rows_, targets_;
+  std::vector<float> scratch_;  // the row being added
+  RowStore rows_, targets_;
 };
 
 }  // namespace sotto

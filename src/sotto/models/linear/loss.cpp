@@ -31,8 +31,10 @@ double loss_value(Loss loss, double margin, double y) {
 double loss_slope(Loss loss, double margin, double y) {
   const double t = y * margin;
   switch (loss) {
-    case Loss::logistic:
-      return t > 0 ? -y * std::exp(-t) / (1 + std::exp(-t)) : -y / (1 + std::exp(t));
+    case Loss::logistic: {
+      const double e = std::exp(-std::fabs(t));
+      return -y * (t > 0 ? e : 1.0) / (1 + e);
+    }
     case Loss::huber_hinge: {
       constexpr double h = kHuberHalfWidth;
       if (t > 1 + h) return 0;

@@ -6,6 +6,7 @@
 // Method     Regression → sufficient statistics; classification → gradient with a δ or ρ, objective perturbation with a pure ε.
 //            Hats (hat_basis.hpp) for classification with at most kFewColumns numeric features: with few columns the response bends along them,
 //            with many a plane will do and the hats' share of the norm bound would only weaken it.
+// Numerics   None: counts are compared.
 // Reference  docs/math/linear-models.md.
 #pragma once
 

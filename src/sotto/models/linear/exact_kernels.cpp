@@ -1,0 +1,73 @@
+#include "sotto/models/linear/exact_kernels.hpp"
+
+#include <vector>
+
+// One build of each function for processors with 256-bit vectors and one for any; the loader picks. Plain loops: the compiler vectorises
+// them (this file is compiled with -O3).
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define SOTTO_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define SOTTO_CLONES
+#endif
+
+namespace sotto::detail {
+namespace {
+constexpr std::size_t kLanes = 8;
+constexpr std::size_t kTogether = 4;  // rows whose products are added in one go
+}  // namespace
+
+SOTTO_CLONES void row_products(const float* rows, std::size_t count, std::size_t width,
+                               const double* theta, double* margins) {
+  const std::size_t even = width / kLanes * kLanes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* row = rows + i * width;
+    double lanes[kLanes] = {};
+    for (std::size_t j = 0; j < even; j += kLanes) {
+      for (std::size_t l = 0; l < kLanes; ++l)
+        lanes[l] += static_cast<double>(row[j + l]) * theta[j + l];
+    }
+    double sum = 0;
+    for (std::size_t j = even; j < width; ++j) sum += static_cast<double>(row[j]) * theta[j];
+    for (std::size_t l = 0; l < kLanes; ++l) sum += lanes[l];
+    margins[i] = sum;
+  }
+}
+
+SOTTO_CLONES void add_weighted_rows(const float* rows, std::size_t count, std::size_t width,
+                                    const double* slopes, double* __restrict sums) {
+  std::size_t i = 0;
+  for (; i + kTogether <= count; i += kTogether) {
+    const float *a = rows + i * width, *b = a + width, *c = b + width, *d = c + width;
+    const double s = slopes[i], t = slopes[i + 1], u = slopes[i + 2], v = slopes[i + 3];
+    for (std::size_t j = 0; j < width; ++j) {
+      sums[j] += (s * static_cast<double>(a[j]) + t * static_cast<double>(b[j])) +
+                 (u * static_cast<double>(c[j]) + v * static_cast<double>(d[j]));
+    }
+  }
+  for (; i < count; ++i) {
+    const float* row = rows + i * width;
+    const double s = slopes[i];
+    for (std::size_t j = 0; j < width; ++j) sums[j] += s * static_cast<double>(row[j]);
+  }
+}
+
+SOTTO_CLONES void add_outer_products(const float* rows, std::size_t count, std::size_t width,
+                                     double* __restrict second) {
+  std::vector<double> wide(kTogether * width);
+  for (std::size_t first = 0; first < count; first += kTogether) {
+    const std::size_t together = count - first < kTogether ? count - first : kTogether;
+    for (std::size_t k = 0; k < kTogether * width; ++k)
+      wide[k] = k < together * width ? static_cast<double>(rows[first * width + k]) : 0.0;
+    const double *a = wide.data(), *b = a + width, *c = b + width, *d = c + width;
+    for (std::size_t i = 0; i < width; ++i) {
+      const double s = a[i], t = b[i], u = c[i], v = d[i];
+      double* out = second + i * width;
+      if (s == 0 && t == 0 && u == 0 && v == 0) continue;  // categories: most coordinates are 0
+      for (std::size_t j = i; j < width; ++j)
+        out[j] += (s * a[j] + t * b[j]) + (u * c[j] + v * d[j]);
+    }
+  }
+}
+
+}  // namespace sotto::detail

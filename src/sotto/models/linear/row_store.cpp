@@ -1,0 +1,121 @@
+#include "sotto/models/linear/row_store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{1} << 20;  // bytes written to the file at once
+
+[[noreturn]] void cannot_spool(const char* what) {
+  throw DataError(fmt::format("the temporary file for the encoded rows cannot be {}: {}", what,
+                              std::strerror(errno)),
+                  "name a directory with more room in TMPDIR");
+}
+
+int open_nameless() {
+  const char* directory = std::getenv("TMPDIR");
+  std::string path = directory != nullptr && *directory != '\0' ? directory : "/tmp";
+  const int fd = ::open(path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) return fd;
+  path += "/sotto-rows-XXXXXX";  // a file system without nameless files
+  const int named = ::mkostemp(path.data(), O_CLOEXEC);
+  if (named < 0) cannot_spool("made");
+  ::unlink(path.c_str());
+  return named;
+}
+
+}  // namespace
+
+struct RowStore::File {
+  File() : fd(open_nameless()) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    unmap();
+    ::close(fd);
+  }
+  void unmap() {
+    if (mapping != nullptr) ::munmap(mapping, mapped);
+    mapping = nullptr;
+  }
+  void write(std::span<const float> values) {
+    const char* from = reinterpret_cast<const char*>(values.data());
+    for (std::size_t left = values.size_bytes(); left > 0;) {
+      const ssize_t n = ::write(fd, from, left);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) cannot_spool("written");
+      from += n;
+      left -= static_cast<std::size_t>(n);
+    }
+  }
+
+  int fd;
+  void* mapping = nullptr;
+  std::size_t mapped = 0;  // bytes
+  std::mutex mutex;
+};
+
+RowStore::RowStore(std::size_t memory_limit) : limit_(memory_limit) {}
+RowStore::RowStore(RowStore&&) noexcept = default;
+RowStore& RowStore::operator=(RowStore&&) noexcept = default;
+RowStore::~RowStore() = default;
+
+void RowStore::reserve(std::size_t values) {
+  if (values * sizeof(float) <= limit_) memory_.reserve(values);
+}
+
+void RowStore::append(std::span<const float> values) {
+  view_ = nullptr;
+  if (!file_ && (size_ + values.size()) * sizeof(float) > limit_) {
+    file_ = std::make_unique<File>();
+    flush();
+    memory_.shrink_to_fit();
+  }
+  memory_.insert(memory_.end(), values.begin(), values.end());
+  size_ += values.size();
+  if (file_ && memory_.size() * sizeof(float) >= kBuffer) flush();
+}
+
+void RowStore::flush() const {
+  file_->unmap();
+  file_->write(memory_);
+  memory_.clear();
+}
+
+const float* RowStore::map() const {
+  if (!file_) return memory_.data();
+  const std::lock_guard lock(file_->mutex);
+  if (!memory_.empty()) flush();
+  if (file_->mapping == nullptr) {
+    file_->mapped = size_ * sizeof(float);
+    void* mapping = ::mmap(nullptr, file_->mapped, PROT_READ, MAP_SHARED, file_->fd, 0);
+    if (mapping == MAP_FAILED) cannot_spool("read");
+    file_->mapping = mapping;
+  }
+  return view_ = static_cast<const float*>(file_->mapping);
+}
+
+void RowStore::done(std::size_t first, std::size_t count) const {
+  if (!file_ || file_->mapping == nullptr) return;
+  // Whole pages inside the range; neighbours may still be reading those at its ends, and would read them again from the file.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto base = reinterpret_cast<std::uintptr_t>(file_->mapping);
+  const std::uintptr_t begin = (base + first * sizeof(float)) / page * page;
+  const std::uintptr_t end = (base + (first + count) * sizeof(float) + page - 1) / page * page;
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace sotto

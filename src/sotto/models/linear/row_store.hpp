@@ -1,0 +1,48 @@
+// Rows of floats that are kept in memory while they are few and in a temporary file beyond, so that memory does not grow with their number.
+//
+// What       append() at the end, data() to read all of it, done() to give back the memory of a range that was read.
+// Guarantee  Bytes come back as they were stored. Resident memory is at most the limit plus what is being read between two done().
+// Method     Beyond the limit everything moves to a file in TMPDIR (or /tmp) that only this user may open and that has no name: it vanishes with the
+//            process, whatever ends it. Reading maps the file; done() drops pages from the process, not from the file.
+// Numerics   None: nothing is computed here.
+// Reference  docs/math/linear-models.md, section "Exact sums".
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace sotto {
+
+class RowStore {
+ public:
+  static constexpr std::size_t kMemoryLimit = std::size_t{256} << 20;  // bytes
+
+  explicit RowStore(std::size_t memory_limit = kMemoryLimit);
+  RowStore(RowStore&&) noexcept;
+  RowStore& operator=(RowStore&&) noexcept;
+  ~RowStore();
+
+  void append(std::span<const float> values);  // throws DataError when the file cannot be written
+  void reserve(std::size_t values);            // a hint
+  std::size_t size() const { return size_; }   // floats
+  bool in_memory() const { return file_ == nullptr; }
+
+  // All values. Valid until the next append.
+  const float* data() const { return view_ != nullptr ? view_ : map(); }
+  // The values [first, first + count) will not be read soon. Any thread.
+  void done(std::size_t first, std::size_t count) const;
+
+ private:
+  struct File;
+  const float* map() const;
+  void flush() const;
+
+  std::size_t limit_, size_ = 0;
+  mutable std::vector<float> memory_;  // all values, or those not yet written to the file
+  std::unique_ptr<File> file_;
+  mutable const float* view_ = nullptr;
+};
+
+}  // namespace sotto
