@@ -6,10 +6,7 @@
 
 #include "sotto/accounting/composition_account.hpp"
 #include "sotto/accounting/outward.hpp"
-#if __has_include("sotto/accounting/pld/pld_accountant.hpp")
 #include "sotto/accounting/pld/pld_accountant.hpp"
-#define SOTTO_WITH_PLD 1
-#endif
 #include "sotto/accounting/pure_epsilon.hpp"
 #include "sotto/accounting/refusal.hpp"
 #include "sotto/accounting/renyi.hpp"
@@ -80,16 +77,13 @@ void require_fixed_parts(const Spec& spec) {
   }
 }
 
-Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta, double tolerance) {
+Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta,
+                 const AccountOptions& options) {
   switch (accountant) {
     case Accountant::pld:
-#ifdef SOTTO_WITH_PLD
       require_fixed_parts(spec);
-      return pld_epsilon(spec, delta, tolerance);
-#else
-      (void)tolerance;
-      throw NotBuilt("the pld accountant is not part of this build");
-#endif
+      return pld_epsilon(spec, delta, options.tolerance,
+                         options.upper_only ? Wanted::upper : Wanted::both);
     case Accountant::rdp: return rdp_epsilon(spec, delta);
     case Accountant::zcdp: return zcdp_epsilon(spec, delta);
     case Accountant::gdp: return gdp_epsilon(spec, delta);
@@ -105,14 +99,14 @@ Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta, double to
 Bound delta_by_inversion(Accountant accountant, const Spec& spec, double eps) {
   const auto fits = [&](double log_delta) {
     try {
-      return epsilon_by(accountant, spec, Delta(std::exp(log_delta)), 1e-3).upper <= eps;
+      return epsilon_by(accountant, spec, Delta(std::exp(log_delta)), {}).upper <= eps;
     } catch (const AccountingError&) {
       return false;
     }
   };
   constexpr double kSmallest = -690, kLargest = -1e-9;
   (void)epsilon_by(accountant, spec, Delta(std::exp(kLargest)),
-                   1e-3);  // an event it cannot express is refused, not inverted
+                   {});  // an event it cannot express is refused, not inverted
   Bound b{1, 0, accountant, "inverted from epsilon as a function of delta"};
   if (!fits(kLargest)) return b;
   if (fits(kSmallest)) return b.upper = std::exp(kSmallest), b;
@@ -124,14 +118,7 @@ Bound delta_by_inversion(Accountant accountant, const Spec& spec, double eps) {
 
 Bound delta_by(Accountant accountant, const Spec& spec, double eps, double tolerance) {
   switch (accountant) {
-    case Accountant::pld:
-#ifdef SOTTO_WITH_PLD
-      require_fixed_parts(spec);
-      return pld_delta(spec, eps, tolerance);
-#else
-      (void)tolerance;
-      throw NotBuilt("the pld accountant is not part of this build");
-#endif
+    case Accountant::pld: require_fixed_parts(spec); return pld_delta(spec, eps, tolerance);
     case Accountant::rdp: return rdp_delta(spec, eps);
     case Accountant::zcdp: return zcdp_delta(spec, eps);
     case Accountant::gdp: return gdp_delta(spec, eps);
@@ -210,7 +197,7 @@ Bound best_of_all(const Spec& spec, const AccountOptions& o, const Best::Ask& as
 Bound epsilon(const Spec& spec, Delta delta, const AccountOptions& options) {
   check_options(options);
   if (spec.events.empty()) return {0, 0, Accountant::basic, "nothing was done"};
-  const auto ask = [&](Accountant a) { return epsilon_by(a, spec, delta, options.tolerance); };
+  const auto ask = [&](Accountant a) { return epsilon_by(a, spec, delta, options); };
   if (options.accountant != Accountant::automatic)
     return checked(ask(options.accountant), "epsilon");
   return best_of_all(spec, options, ask, "epsilon");

@@ -27,6 +27,8 @@ struct AccountOptions {
   double tolerance = 1e-3;  // wanted (upper − lower) / upper of the numerical accountant
   // Parameters of later events were chosen after seeing earlier releases: then only filters are valid and PLD is refused.
   bool fully_adaptive = false;
+  // A search needs only the claim: the numerical accountant then leaves the lower bound at 0, for half the work.
+  bool upper_only = false;
 };
 
 }  // namespace sotto

@@ -97,7 +97,7 @@ struct UnsampledLaw {
   }
   LawRun operator()(const TcdpEvent& e) const {
     if (factor != 1)
-      refuse_event("tcdp", "its group privacy under this sampling is not implemented");
+      refuse_event("tcdp", "no bound is known for a record that is drawn several times");
     return concentrated_run(e.rho, e.omega);
   }
   LawRun operator()(const GdpEvent& e) const { return attained(gaussian_law(factor * e.mu)); }

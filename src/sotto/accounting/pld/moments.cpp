@@ -94,10 +94,11 @@ Saddle LossMoments::for_epsilon(double epsilon, bool reverse) const {
 }
 
 double LossMoments::gentle_tilt(const Saddle& saddle, double epsilon, double log_delta,
-                                bool reverse) const {
+                                double tolerance, bool reverse) const {
+  const double margin = std::clamp(11 + std::log(tolerance / 1e-4), 4.0, 11.0);
   for (double factor : {0.25, 0.4, 0.55, 0.7, 0.85}) {
     const double theta = factor * saddle.theta;
-    if (at(theta, reverse).log_moment - theta * epsilon <= log_delta + 11) return theta;
+    if (at(theta, reverse).log_moment - theta * epsilon <= log_delta + margin) return theta;
   }
   return saddle.theta;
 }

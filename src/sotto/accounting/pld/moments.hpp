@@ -29,9 +29,10 @@ class LossMoments {
   Saddle for_delta(double delta, bool reverse) const;  // the θ whose estimate of ln δ fits
   Saddle for_epsilon(double epsilon,
                      bool reverse) const;  // the θ whose tilted mean is ε, at least 0
-  // The smallest tilt whose e^{K − θε} is still within e^11 of δ: less tilt means lighter tails and a narrower window, and
-  // round-off relative to δ stays small.
-  double gentle_tilt(const Saddle& saddle, double epsilon, double log_delta, bool reverse) const;
+  // The smallest tilt whose e^{K − θε} is still within a margin of δ, e^11 or what the tolerance bears: less tilt means lighter
+  // tails and a narrower window, and round-off relative to δ stays small.
+  double gentle_tilt(const Saddle& saddle, double epsilon, double log_delta, double tolerance,
+                     bool reverse) const;
 
  private:
   template <class Reached>

@@ -129,10 +129,11 @@ std::vector<PrivacyProfile> profiles_of(const Spec& spec) {
   return out;
 }
 
-Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance) {
+Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted) {
   check_tolerance(tolerance);
-  return worst_of(spec,
-                  [&](const PrivacyProfile& p) { return p.epsilon(delta.value(), tolerance); });
+  return worst_of(spec, [&](const PrivacyProfile& p) {
+    return p.epsilon(delta.value(), tolerance, Direction::both, wanted);
+  });
 }
 
 Bound pld_delta(const Spec& spec, double epsilon, double tolerance) {

@@ -21,7 +21,7 @@ namespace sotto {
 
 // tolerance: wanted (upper − lower) / upper. A coarse one (1e-2) costs about a millisecond and is good for searching.
 // Both throw Unsupported, naming the event, and AccountingError when nothing can be bounded.
-Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance);
+Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted = Wanted::both);
 Bound pld_delta(const Spec& spec, double epsilon, double tolerance);
 
 // The profiles whose worst case is the specification's: one, or several when a record may be in one of several parts (parallel).

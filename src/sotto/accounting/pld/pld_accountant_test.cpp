@@ -281,5 +281,21 @@ TEST(PldAccountant, RefusesWhatItCannotExpressByName) {
   EXPECT_THROW(pld_delta(add_remove({gaussian(1)}), -1, 1e-3), InvalidArgument);
 }
 
+// A search asks for the claim only; fine transforms settle the weaker direction on a coarser grid.
+TEST(PldAccountant, TheClaimAloneIsTheClaimOfBothAndAboveTheLowerBound) {
+  for (const double sigma : {0.8, 1.5, 4.0}) {
+    for (const double tolerance : {1e-2, 1e-3, 1e-5}) {
+      const Spec spec = add_remove(
+          {repeat(SampledEvent{Scheme::poisson, 0.01, 0, 0, share(gaussian(sigma))}, 1000)});
+      const Bound both = pld_epsilon(spec, Delta(1e-6), tolerance);
+      const Bound claim = pld_epsilon(spec, Delta(1e-6), tolerance, Wanted::upper);
+      EXPECT_EQ(claim.lower, 0);
+      EXPECT_GE(claim.upper, both.lower) << sigma << " " << tolerance;
+      EXPECT_LE(claim.upper, both.lower * (1 + 2 * tolerance)) << sigma << " " << tolerance;
+      EXPECT_LE(both.upper, both.lower * (1 + 1.01 * tolerance));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sotto

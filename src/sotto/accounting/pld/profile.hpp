@@ -33,13 +33,16 @@ struct CertifiedInterval {
 // Which neighbours: removal compares P with Q, addition Q with P; both takes the worse.
 enum class Direction { both, removal, addition };
 
+// upper: the lower bound stays 0 and the grid is the one the tolerance suggests, not measured. For searches.
+enum class Wanted { both, upper };
+
 class PrivacyProfile {
  public:
   explicit PrivacyProfile(std::vector<LawRun> runs);
 
   // Throw AccountingError when nothing can be bounded.
-  CertifiedInterval epsilon(double delta, double tolerance,
-                            Direction direction = Direction::both) const;
+  CertifiedInterval epsilon(double delta, double tolerance, Direction direction = Direction::both,
+                            Wanted wanted = Wanted::both) const;
   CertifiedInterval delta(double epsilon, double tolerance,
                           Direction direction = Direction::both) const;
 
@@ -56,6 +59,7 @@ class PrivacyProfile {
     bool for_epsilon;  // ε wanted, value is δ; else the other way round
     double value;
     double tolerance;
+    Wanted wanted = Wanted::both;
   };
   struct Candidate {
     bool reverse;
@@ -78,6 +82,9 @@ class PrivacyProfile {
                                   const Candidate& candidate) const;
   bool dominated(const Question& question, const Grids& grids, double h, double bound,
                  const Saddle& saddle, bool reverse) const;
+  bool dominated_on_coarse_grid(const Question& question, double h, double tail, double theta,
+                                double bound, const Candidate& candidate) const;
+  Grids grids_for(const Question& question, double h, double tail, double theta) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
   double finest_grid(const Saddle& saddle) const;
   double choose_grid(const Question& question, const Saddle& saddle, double tolerance) const;
