@@ -22,7 +22,8 @@ EXEMPT = {  # data types and helpers that claim nothing by themselves
     "accounting/simple_mechanism.hpp", "accounting/pld/fft.hpp", "accounting/pld/moments.hpp", "accounting/pld/noise_laws.hpp",
     "accounting/pld/piece.hpp",
     "accounting/pld/quadrature.hpp", "mechanisms/noise_info.hpp", "mechanisms/rounding.hpp", "models/artifact.hpp", "models/evaluation.hpp",
-    "models/linear/linear_model.hpp", "models/linear/non_private_fit.hpp",
+    "models/linear/candidates_file.hpp", "models/linear/linear_model.hpp", "models/linear/linear_route.hpp", "models/linear/method.hpp",
+    "models/linear/non_private_fit.hpp", "models/linear/row_selection.hpp",
     "noise/bulk_gaussian_kernel.hpp", "noise/dyadic.hpp", "noise/fixed_interval.hpp",
 }
 

@@ -8,6 +8,7 @@
 #include "../cost.hpp"
 #include "model_options.hpp"
 #include "release.hpp"
+#include "route_options.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
@@ -100,9 +101,7 @@ TrainingRequest request_of(const Arguments& arguments) {
         "sotto train needs --delta with --rho, to state the certificate's epsilon",
         "e.g. --delta 1e-6");
   }
-  if (arguments.given("iterations")) request.options.iterations = arguments.whole("iterations");
-  if (arguments.given("regularisation"))
-    request.options.regularisation = arguments.number("regularisation");
+  request.options = route_options_of(arguments);
   return request;
 }
 
@@ -178,27 +177,17 @@ Command train_command() {
                      .help = "what to fit: a class (logistic, svm) or a number (linear)",
                      .fallback = "logistic",
                      .choices = {"logistic", "svm", "linear"}});
-  options.push_back(
-      {.name = "method",
-       .type = Type::choice,
-       .value = "M",
-       .help = "the route to privacy; auto chooses by public facts",
-       .fallback = "auto",
-       .choices = {"auto", "gradient", "objective", "output", "sufficient_statistics", "none"}});
+  options.push_back({.name = "method",
+                     .type = Type::choice,
+                     .value = "M",
+                     .help = "the route to privacy; auto chooses by public facts",
+                     .fallback = "auto",
+                     .choices = method_names()});
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for model, encoder and certificate"});
-  options.push_back({.name = "iterations",
-                     .type = Type::whole,
-                     .value = "T",
-                     .help = "steps of gradient; default by a public rule",
-                     .range = Range::from(1)});
-  options.push_back({.name = "regularisation",
-                     .type = Type::number,
-                     .value = "L",
-                     .help = "weight of the ridge; default by a public rule of the method",
-                     .range = Range::above(0)});
+  for (Option& option : route_options()) options.push_back(std::move(option));
   options.push_back({.name = "dataset",
                      .type = Type::text,
                      .value = "LABEL",

@@ -1,24 +1,36 @@
 // All routes to privacy for linear models: from public facts, options and a budget to a planned route.
 //
 // What       make_route(method, …): the route with its constants settled, or a refusal that says what to use instead.
-// Guarantee  That of the route. Those that work in ρ are given the ρ of the Gaussian mechanism with exactly the asked (ε, δ); the accountant
-//            has the last word, ρ is lowered by 1e-6 and more until it confirms the asked ε.
+// Guarantee  That of the route, and for an (ε, δ) the word of the accountant: its upper bound for the route's event is at most the asked ε.
+// Method     Routes that work in ρ are given the ρ of the Gaussian mechanism with exactly the asked (ε, δ), lowered until the accountant
+//            agrees. Mini-batches are given the smallest noise multiplier found with which it agrees.
+// Numerics   Searches end within 0.5 % of something refused; what is returned was confirmed.
 // Reference  docs/math/linear-models.md.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/models/linear/linear_route.hpp"
 #include "sotto/models/linear/method_choice.hpp"
+#include "sotto/models/linear/sample_aggregate.hpp"
 
 namespace sotto {
 
+// What a method does not know is refused, not ignored.
 struct RouteOptions {
-  std::uint64_t iterations = 0;  // of gradient; 0: by the public rule
-  double regularisation = 0;     // 0: by the method's own rule
+  std::uint64_t iterations = 0;      // gradient; 0: by the public rule
+  double batch = 0;                  // gradient: expected size of a mini-batch; 0: all rows
+  std::optional<bool> average = {};  // gradient: average of iterates (default) or the last
+  double radius = 0;                 // of the ball of parameters; 0: by the method's own rule
+  double regularisation = 0;         // 0: by the method's own rule
+  std::uint64_t parts = 0;           // sample_aggregate; 0: by the public rule
+  std::optional<Aggregate> aggregate = {};           // sample_aggregate: mean (default) or median
+  std::uint64_t bins = 0;                            // input: of a number; 0: by the public rule
+  std::vector<std::vector<double>> candidates = {};  // exponential; empty: a grid
   unsigned threads = 0;
 };
 

@@ -8,12 +8,11 @@ namespace sotto {
 namespace {
 
 constexpr LinearKind kKinds[] = {LinearKind::logistic, LinearKind::svm, LinearKind::linear};
-constexpr Method kMethods[] = {Method::automatic,
-                               Method::gradient,
-                               Method::objective,
-                               Method::output,
-                               Method::sufficient_statistics,
-                               Method::none};
+constexpr Method kMethods[] = {Method::automatic,   Method::gradient,
+                               Method::objective,   Method::output,
+                               Method::functional,  Method::sufficient_statistics,
+                               Method::exponential, Method::sample_aggregate,
+                               Method::input,       Method::none};
 
 }  // namespace
 
@@ -48,7 +47,11 @@ std::string_view name(Method method) {
     case Method::gradient: return "gradient";
     case Method::objective: return "objective";
     case Method::output: return "output";
+    case Method::functional: return "functional";
     case Method::sufficient_statistics: return "sufficient_statistics";
+    case Method::exponential: return "exponential";
+    case Method::sample_aggregate: return "sample_aggregate";
+    case Method::input: return "input";
     case Method::none: return "none";
   }
   return "auto";

@@ -9,7 +9,18 @@
 namespace sotto {
 
 enum class LinearKind { logistic, svm, linear };
-enum class Method { automatic, gradient, objective, output, sufficient_statistics, none };
+enum class Method {
+  automatic,
+  gradient,
+  objective,
+  output,
+  functional,
+  sufficient_statistics,
+  exponential,
+  sample_aggregate,
+  input,
+  none
+};
 
 std::string_view name(LinearKind kind);
 LinearKind parse_linear_kind(std::string_view text);  // throws InvalidArgument

@@ -5,6 +5,10 @@
 namespace sotto {
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
+  if (facts.kind == LinearKind::linear && budget.is_pure()) {
+    return {Method::functional,
+            "regression with a pure epsilon: Laplace noise on the coefficients of the objective"};
+  }
   if (facts.kind == LinearKind::linear) {
     return {Method::sufficient_statistics,
             "regression: noisy moments with an adaptive ridge need one pass and no step size"};

@@ -3,7 +3,8 @@
 // What       choose_method(facts): a method and the reason in words. with_basis(schema): how numeric features are encoded, where the schema
 //            leaves that open.
 // Guarantee  The choice costs nothing: no fact is read from private data.
-// Method     Regression → sufficient statistics; classification → gradient with a δ or ρ, objective perturbation with a pure ε.
+// Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε; classification → gradient with a δ or ρ,
+//            objective perturbation with a pure ε.
 //            Hats (hat_basis.hpp) for classification with at most kFewColumns numeric features: with few columns the response bends along them,
 //            with many a plane will do and the hats' share of the norm bound would only weaken it.
 // Numerics   None: counts are compared.
@@ -27,6 +28,10 @@ namespace sotto {
 struct EncodedColumn {
   std::size_t first = 0, width = 1;
   double low = -1, high = 1;
+  bool boolean = false;  // the number is 0 or 1
+  std::size_t hats = 0;  // hat functions of the number that follow it; at most 4 of them are not 0
+
+  std::size_t active() const { return 1 + (hats > 0 ? 4 : 0); }  // coordinates other than 0
 };
 
 // What is known before any private byte is read.
@@ -41,7 +46,12 @@ struct PublicFacts {
   std::vector<EncodedColumn> columns = {};  // without the intercept; width > 1: categories
 
   // How many coordinates of a row, with the intercept, can be other than 0.
-  std::size_t active() const { return columns.empty() ? dimension : columns.size() + 1; }
+  std::size_t active() const {
+    if (columns.empty()) return dimension;
+    std::size_t count = 1;
+    for (const EncodedColumn& column : columns) count += column.active();
+    return count;
+  }
 };
 
 struct MethodChoice {

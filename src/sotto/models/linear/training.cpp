@@ -18,11 +18,9 @@ std::vector<EncodedColumn> columns_of(const Encoder& encoder) {
     columns.push_back({.first = run.first,
                        .width = run.hats ? 1 : run.width,
                        .low = symmetric ? -1.0 : 0.0,
-                       .high = 1});
-    for (std::size_t hat = 1; run.hats && hat < run.width; ++hat) {
-      columns.push_back(
-          {.first = run.first + hat, .width = 1, .low = 0, .high = HatBasis::kHatHeight});
-    }
+                       .high = 1,
+                       .boolean = !feature.is_numeric(),
+                       .hats = run.hats ? run.width - 1 : 0});
   }
   return columns;
 }
