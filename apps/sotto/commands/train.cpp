@@ -141,9 +141,9 @@ void run(const Arguments& arguments, Context& context) {
 
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
-  const Table table = load_table(arguments.text("data"), encoder, table_options(arguments));
   Progress progress(context.progress("training", 0));
-  const LinearTraining::Fit fit = training.run(table, rng, &progress);
+  const LinearTraining::Fit fit =
+      training.run(arguments.text("data"), table_options(arguments), rng, &progress);
   progress.finish();
   write_artifact(arguments.text("out"), fit.model, encoder,
                  certificate(training, fit.event, encoder, arguments, rng));

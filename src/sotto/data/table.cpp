@@ -160,28 +160,41 @@ std::vector<bool> bounded_rows(CsvReader& reader, const RecordEncoder& encode,
   return bound.kept();
 }
 
-// Calls visit with the encoded rows of each block of the file, bounded by user where the schema says so.
-void for_each_part(const std::string& path, const Encoder& encoder, const TableOptions& options,
-                   const std::function<void(Table&&)>& visit) {
+}  // namespace
+
+void detail::map_parts(const std::string& path, const Encoder& encoder, const TableOptions& options,
+                       const std::function<AnyResult(Table&&)>& map,
+                       const std::function<void(AnyResult&&)>& consume) {
   CsvReader reader = open_table(path, encoder, options);
   const RecordEncoder encode(reader, encoder, options);
   const Schema& schema = encoder.schema();
-  std::vector<bool> kept;
-  if (encode.has_user()) kept = bounded_rows(reader, encode, schema.max_contributions);
   std::uint64_t rows = 0;
-  reader.map_blocks<Table>([&](CsvRecords& records) { return encode(records, nullptr); },
-                           [&](Table&& part, std::uint64_t first_row) {
-                             rows += part.rows();
-                             if (!encode.has_user()) return visit(std::move(part));
-                             Table bounded(encoder);
-                             for (std::size_t i = 0; i < part.rows(); ++i) {
-                               // A file that grew between the passes: what was not seen is not kept.
-                               const std::uint64_t row = first_row - 1 + i;
-                               if (row < kept.size() && kept[row]) bounded.append(part, i, 1);
-                             }
-                             visit(std::move(bounded));
-                           });
-  const bool exact = count_is_public(schema.relation) && schema.unit == Unit::record;
+  if (encode.has_user()) {
+    const std::vector<bool> kept = bounded_rows(reader, encode, schema.max_contributions);
+    reader.map_blocks<Table>([&](CsvRecords& records) { return encode(records, nullptr); },
+                             [&](Table&& part, std::uint64_t first_row) {
+                               Table bounded(encoder);
+                               for (std::size_t i = 0; i < part.rows(); ++i) {
+                                 // A file that grew between the passes: what was not seen is not kept.
+                                 const std::uint64_t row = first_row - 1 + i;
+                                 if (row < kept.size() && kept[row]) bounded.append(part, i, 1);
+                               }
+                               consume(map(std::move(bounded)));
+                             });
+    return;
+  }
+  using Counted = std::pair<std::uint64_t, AnyResult>;
+  reader.map_blocks<Counted>(
+      [&](CsvRecords& records) {
+        Table part = encode(records, nullptr);
+        const std::uint64_t count = part.rows();
+        return Counted{count, map(std::move(part))};
+      },
+      [&](Counted&& part, std::uint64_t) {
+        rows += part.first;
+        consume(std::move(part.second));
+      });
+  const bool exact = count_is_public(schema.relation);
   if (exact && schema.rows && options.targets && rows != *schema.rows) {
     throw DataError(
         fmt::format("{} has {} rows; the schema declares {}", reader.label(), rows, *schema.rows),
@@ -189,11 +202,22 @@ void for_each_part(const std::string& path, const Encoder& encoder, const TableO
   }
 }
 
+namespace {
+
+// The encoded rows of each part of the file, in order, on the calling thread.
+void for_each_part(const std::string& path, const Encoder& encoder, const TableOptions& options,
+                   const std::function<void(const Table&)>& visit) {
+  detail::map_parts(
+      path, encoder, options,
+      [](Table&& part) -> detail::AnyResult { return std::make_shared<Table>(std::move(part)); },
+      [&](detail::AnyResult&& part) { visit(*static_cast<const Table*>(part.get())); });
+}
+
 }  // namespace
 
 Table load_table(const std::string& path, const Encoder& encoder, const TableOptions& options) {
   Table table(encoder);
-  for_each_part(path, encoder, options, [&](Table&& part) { table.append(part); });
+  for_each_part(path, encoder, options, [&](const Table& part) { table.append(part); });
   return table;
 }
 
@@ -201,7 +225,7 @@ void for_each_block(const std::string& path, const Encoder& encoder, std::size_t
                     const std::function<void(const Table&)>& visit, const TableOptions& options) {
   if (block_rows == 0) throw InvalidArgument("block_rows is 0; it must be at least 1");
   Table block(encoder);
-  for_each_part(path, encoder, options, [&](Table&& part) {
+  for_each_part(path, encoder, options, [&](const Table& part) {
     for (std::size_t done = 0; done < part.rows();) {
       const std::size_t count = std::min(part.rows() - done, block_rows - block.rows());
       block.append(part, done, count);

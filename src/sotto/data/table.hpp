@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,10 +71,34 @@ struct TableOptions {
 // Throws DataError. Where the relation makes the number of rows public and the schema declares it, the file must have that many.
 Table load_table(const std::string& path, const Encoder& encoder, const TableOptions& options = {});
 
+// The stream in parallel: `map` turns the rows of a part of the file into a Result, on any thread; `consume` gets the results in file order on the
+// calling thread. Where the parts are cut depends on the file only. With the user-level unit both run on the calling thread.
+template <class Result>
+void map_table(const std::string& path, const Encoder& encoder,
+               const std::function<Result(const Table&)>& map,
+               const std::function<void(Result&&)>& consume, const TableOptions& options = {});
+
 // At most block_rows rows at a time, in file order. Memory does not depend on the number of rows, except that the user-level unit reads
 // the file twice and remembers max_contributions hashes for each user.
 void for_each_block(const std::string& path, const Encoder& encoder, std::size_t block_rows,
                     const std::function<void(const Table&)>& visit,
                     const TableOptions& options = {});
+
+namespace detail {
+using AnyResult = std::shared_ptr<void>;
+void map_parts(const std::string& path, const Encoder& encoder, const TableOptions& options,
+               const std::function<AnyResult(Table&&)>& map,
+               const std::function<void(AnyResult&&)>& consume);
+}  // namespace detail
+
+template <class Result>
+void map_table(const std::string& path, const Encoder& encoder,
+               const std::function<Result(const Table&)>& map,
+               const std::function<void(Result&&)>& consume, const TableOptions& options) {
+  detail::map_parts(
+      path, encoder, options,
+      [&](Table&& part) -> detail::AnyResult { return std::make_shared<Result>(map(part)); },
+      [&](detail::AnyResult&& result) { consume(std::move(*static_cast<Result*>(result.get()))); });
+}
 
 }  // namespace sotto

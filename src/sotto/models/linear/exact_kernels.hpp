@@ -1,6 +1,10 @@
 // The inner loops of ExactRows: products of rows of floats in double precision, for the widest vectors the processor has.
 //
-// Every sum they form is exact (exact_rows.hpp), so neither the order of summation nor the width of the vectors changes any bit.
+// What       Row times vector, weighted sum of rows, sum of outer products.
+// Guarantee  None of their own: every sum they form for ExactRows is exact, so neither the order of summation nor the width of the vectors changes a bit.
+// Method     Plain loops over several rows or lanes at a time, compiled once for 256-bit vectors and once for any processor.
+// Numerics   Exact under the conditions of exact_rows.hpp; for other inputs, double precision.
+// Reference  docs/math/linear-models.md, section "Exact sums".
 #pragma once
 
 #include <cstddef>

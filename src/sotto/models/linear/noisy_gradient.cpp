@@ -26,10 +26,20 @@ double curvature(const NoisyGradientOptions& options) {
 constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
 
 constexpr double kFewestSteps = 60, kMostSteps = 400;
+constexpr std::uint64_t kMetricSteps = 20;
+constexpr double kMetricMomentum = 0.5, kMetricShare = 0.1;  // of ρ
+constexpr std::size_t kMetricLimit = 600;  // dimensions: the metric has their square
+
+// The noise of one coordinate of one mean gradient, were the whole ρ spent on it.
+double coordinate_noise(const NoisyGradientOptions& options, Relation relation, std::uint64_t rows,
+                        double rho) {
+  return slope_norm(options.outputs) * factor(options, relation) / std::sqrt(2 * Rho(rho).value()) /
+         static_cast<double>(rows);
+}
 
 // Checks the options and fills in what is left to the public rule.
 NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
-                             double rho) {
+                             std::size_t dimension, double rho) {
   if (rows == 0) throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
   if (options.contributions == 0)
     throw InvalidArgument("contributions is 0; it must be at least 1");
@@ -38,18 +48,42 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
     throw InvalidArgument(
         fmt::format("momentum is {}; it must be at least 0 and below 1", options.momentum));
   }
-  const double noise = slope_norm(options.outputs) * factor(options, relation) /
-                       std::sqrt(2 * Rho(rho).value()) / static_cast<double>(rows);
+  const double noise = coordinate_noise(options, relation, rows, rho);
   const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
   const double stable = 2 * (1 + options.momentum) / curvature(options);
+  const double wanted = std::ceil(distance / stable);
+  const bool possible = options.outputs == 1 && dimension <= kMetricLimit;
+  if (options.metric.value_or(false) && !possible) {
+    throw InvalidArgument(
+        fmt::format("a metric takes one output and at most {} coordinates", kMetricLimit));
+  }
+  if (!options.metric) {
+    options.metric =
+        possible && wanted > kMostSteps && options.iterations == 0 && !(options.learning_rate > 0);
+  }
+  if (*options.metric) {
+    options.momentum = kMetricMomentum;
+    if (options.iterations == 0) options.iterations = kMetricSteps;
+    if (!(options.learning_rate > 0)) options.learning_rate = 1;
+    return options;
+  }
   if (options.iterations == 0) {
-    options.iterations = static_cast<std::uint64_t>(
-        std::clamp(std::ceil(distance / stable), kFewestSteps, kMostSteps));
+    options.iterations = static_cast<std::uint64_t>(std::clamp(wanted, kFewestSteps, kMostSteps));
   }
   if (!(options.learning_rate > 0)) {
     options.learning_rate = std::min(stable, distance / static_cast<double>(options.iterations));
   }
   return options;
+}
+
+double step_rho(const NoisyGradientOptions& options, double rho) {
+  return rho * (*options.metric ? 1 - kMetricShare : 1.0) / static_cast<double>(options.iterations);
+}
+
+// The λ with which all noise together moves a prediction by noise_travel: (T·η/(1 − m))·noise/λ.
+double ridge(const NoisyGradientOptions& options, double noise) {
+  return static_cast<double>(options.iterations) * options.learning_rate * noise /
+         ((1 - options.momentum) * options.noise_travel);
 }
 
 // Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers small.
@@ -64,6 +98,15 @@ ExactRows::SlopeGrid slope_grid(std::size_t outputs, double factor, double rho_o
 Distance distance(const ExactRows::SlopeGrid& grid, double factor) {
   const double l2 = grid.norm * factor / grid.unit();
   return {.l1 = l2, .l2 = std::nextafter(l2, 2 * l2)};
+}
+
+// A symmetric matrix times a vector.
+std::vector<double> product(const std::vector<double>& matrix, const std::vector<double>& v) {
+  std::vector<double> result(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    for (std::size_t j = 0; j < v.size(); ++j) result[i] += matrix[i * v.size() + j] * v[j];
+  }
+  return result;
 }
 
 void softmax_slopes(std::span<const double> margins, std::size_t i, std::size_t rows,
@@ -99,24 +142,34 @@ ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& dat
 
 NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation relation,
                                      std::uint64_t rows, std::size_t dimension, double rho)
-    : options_(settled(options, relation, rows, rho)),
+    : options_(settled(options, relation, rows, dimension, rho)),
       relation_(relation),
       rows_(rows),
       dimension_(dimension),
-      grid_(slope_grid(options_.outputs, factor(options_, relation),
-                       rho / static_cast<double>(options_.iterations))),
-      noise_(relation, Budget::zcdp(rho / static_cast<double>(options_.iterations)), grid_.unit(),
-             distance(grid_, factor(options_, relation)), dimension * options_.outputs) {}
+      ridge_(ridge(options_, coordinate_noise(options_, relation, rows, rho))),
+      grid_(slope_grid(options_.outputs, factor(options_, relation), step_rho(options_, rho))),
+      noise_(relation, Budget::zcdp(step_rho(options_, rho)), grid_.unit(),
+             distance(grid_, factor(options_, relation)), dimension * options_.outputs) {
+  if (*options_.metric)
+    metric_.emplace(relation, dimension, rho * kMetricShare, options_.contributions);
+}
 
-Event NoisyGradientPlan::event() const { return repeat(noise_.event(), options_.iterations); }
+Event NoisyGradientPlan::event() const {
+  const Event steps = repeat(noise_.event(), options_.iterations);
+  return metric_ ? compose({metric_->event(), steps}) : steps;
+}
 
 std::string NoisyGradientPlan::describe() const {
   return fmt::format(
       "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a "
       "discrete "
-      "Gaussian of standard deviation {:.4g}; step size {:.4g}, momentum {}, {}",
+      "Gaussian of standard deviation {:.4g}; step size {:.4g}, momentum {}, {}{}",
       options_.iterations, name(options_.loss), noise_.scale(), options_.learning_rate,
       options_.momentum,
+      metric_ ? fmt::format("in the metric of the second moments, noised by a discrete Gaussian of "
+                            "standard deviation {:.4g}, ",
+                            metric_->sigma())
+              : "",
       options_.average ? "average of the second half of the iterates" : "last iterate");
 }
 
@@ -127,7 +180,11 @@ Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
   const double unit = grid_.unit(), n = static_cast<double>(rows_);
   const auto slopes = slopes_of(options_.loss, options_.outputs, rows);
 
-  std::vector<double> theta(size), velocity(size), sum(size), admitted(size);
+  std::vector<double> theta(size), velocity(size), sum(size), admitted(size), gradient(size);
+  std::vector<double> inverse;
+  if (metric_) {
+    inverse = metric_->inverse(rows, curvature(options_), n, ridge_, rng, options_.threads);
+  }
   std::uint64_t averaged = 0;
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
     admitted = theta;
@@ -136,9 +193,12 @@ Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
         rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
     const std::vector<int128> noisy = noise_.add(total, rng);
     for (std::size_t j = 0; j < size; ++j) {
-      const double gradient =
+      gradient[j] =
           static_cast<double>(noisy[j]) * unit / n + options_.regularisation * admitted[j];
-      velocity[j] = options_.momentum * velocity[j] + gradient;
+    }
+    if (metric_) gradient = product(inverse, gradient);
+    for (std::size_t j = 0; j < size; ++j) {
+      velocity[j] = options_.momentum * velocity[j] + gradient[j];
       theta[j] = admitted[j] - options_.learning_rate * velocity[j];
     }
     if (step >= options_.iterations / 2) {

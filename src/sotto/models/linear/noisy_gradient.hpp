@@ -10,11 +10,14 @@
 //            Step size and number of steps by a public rule: all noise together moves a prediction ⟨θ, x⟩ by about
 //            (η·T/(1 − m))·(noise of one coordinate of the mean gradient at the whole budget), whatever T and the dimension are; η·T is chosen
 //            so that this is `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is read from the data.
+//            Where the rule would like more than kMostSteps steps (many rows, a large budget), a tenth of the budget goes to a metric instead
+//            (noisy_metric.hpp) and kMetricSteps steps θ ← θ − M⁻¹v are enough.
 // Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is post-processing.
 // Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Noisy gradient descent".
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sotto/core/progress.hpp"
 #include "sotto/core/relation.hpp"
@@ -23,6 +26,7 @@
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
+#include "sotto/models/linear/noisy_metric.hpp"
 
 namespace sotto {
 
@@ -30,10 +34,11 @@ struct NoisyGradientOptions {
   Loss loss = Loss::logistic;
   std::size_t outputs = 1;       // 1: binary or regression; K: one per class
   std::uint64_t iterations = 0;  // 0: by the rule above, 60 to 400
-  double momentum = 0.9;
+  double momentum = 0.9;         // of plain steps; preconditioned ones take 0.5
   double noise_travel = 3;
   double learning_rate = 0;         // 0: by the rule above
   double regularisation = 0;        // λ of (λ/2)‖θ‖²
+  std::optional<bool> metric = {};  // precondition; default by the rule above
   bool average = true;              // else the last iterate
   std::uint64_t contributions = 1;  // records that one unit of privacy may have
   unsigned threads = 0;
@@ -59,7 +64,9 @@ class NoisyGradientPlan {
   Relation relation_;
   std::uint64_t rows_;
   std::size_t dimension_;
+  double ridge_;  // of the metric
   ExactRows::SlopeGrid grid_;
+  std::optional<NoisyMetric> metric_;
   LatticeNoise noise_;  // of one step
 };
 

@@ -103,6 +103,58 @@ TEST(NoisyGradient, ReplayOnNeighboursStaysWithinTheSensitivity) {
   }
 }
 
+TEST(NoisyGradient, AMetricIsChosenByPublicFactsAndCostsNoMoreThanTheBudget) {
+  for (Relation relation : {Relation::add_remove, Relation::replace_one, Relation::zero_out}) {
+    const NoisyGradientPlan plan({}, relation, 1000000, 4, 0.05);
+    EXPECT_TRUE(plan.options().metric.value());
+    EXPECT_LT(plan.options().iterations, 60u);
+    const Bound bound = epsilon(Spec{relation, {plan.event()}}, Delta(1e-5));
+    EXPECT_LE(bound.upper, gaussian_epsilon_upper(std::sqrt(0.1), Delta(1e-5)) * 1.002);
+  }
+  EXPECT_FALSE(NoisyGradientPlan({}, Relation::add_remove, 1000, 4, 0.05).options().metric.value());
+  EXPECT_THROW(NoisyGradientPlan({.outputs = 3, .metric = true}, Relation::add_remove, 10, 4, 1),
+               InvalidArgument);
+}
+
+TEST(NoisyGradient, StepsInAMetricFindWhatPlainStepsMissInThinDirections) {
+  // The second coordinate decides, but hardly spreads.
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0, 1);
+  Data data;
+  for (int i = 0; i < 20000; ++i) {
+    const float wide = 0.3f * normal(random), thin = 0.01f * normal(random);
+    data.records.push_back({wide, thin, 0.1f});
+    data.targets.push_back(thin > 0 ? 1.0f : -1.0f);
+  }
+  Rng rng = Rng::insecure_seed(6);
+  const NoisyGradientPlan plain({.iterations = 20, .metric = false}, Relation::add_remove, 20000, 4,
+                                2);
+  const NoisyGradientPlan bent({.metric = true}, Relation::add_remove, 20000, 4, 2);
+  const double with = accuracy(bent.run(data.rows(), rng).value, data);
+  EXPECT_GT(with, 0.97);
+  EXPECT_GT(with, accuracy(plain.run(data.rows(), rng).value, data));
+}
+
+TEST(NoisyGradient, ReplayWithAMetricStaysWithinTheSensitivity) {
+  const Data data = clouds(50);
+  for (std::size_t i = 0; i < 10; ++i) {
+    Data removed = data, replaced = data;
+    removed.records.erase(removed.records.begin() + static_cast<std::ptrdiff_t>(i));
+    removed.targets.erase(removed.targets.begin() + static_cast<std::ptrdiff_t>(i));
+    replaced.records[i] = {-1e30f, 1e29f, i % 2 == 0 ? 0.0f : 1e30f};
+    replaced.targets[i] = -replaced.targets[i];
+    const NoisyGradientOptions options{.iterations = 5, .metric = true};
+    const NoisyGradientPlan unbounded(options, Relation::add_remove, 50, 4, 0.01);
+    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
+                                     [&](Rng& r) { return run_on(unbounded, removed, r); }, i),
+              "");
+    const NoisyGradientPlan bounded(options, Relation::replace_one, 50, 4, 0.01);
+    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
+                                     [&](Rng& r) { return run_on(bounded, replaced, r); }, i),
+              "");
+  }
+}
+
 TEST(NoisyGradient, RefusesPlansWithoutMeaning) {
   EXPECT_THROW(NoisyGradientPlan({}, Relation::add_remove, 0, 4, 1), InvalidArgument);
   EXPECT_THROW(NoisyGradientPlan({.outputs = 0}, Relation::add_remove, 10, 4, 1), InvalidArgument);

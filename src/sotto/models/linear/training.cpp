@@ -108,4 +108,13 @@ LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* 
   return route_->fit(exact_rows(table), rng, progress);
 }
 
+LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOptions& options,
+                                        Rng& rng, Progress* progress) const {
+  ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
+  map_table<ExactRows>(
+      path, encoder_, [&](const Table& part) { return exact_rows(part); },
+      [&](ExactRows&& part) { rows.append(part); }, options);
+  return route_->fit(rows, rng, progress);
+}
+
 }  // namespace sotto

@@ -44,6 +44,9 @@ class LinearTraining {
   std::vector<std::string> assumptions() const;
 
   Fit run(const Table& table, Rng& rng, Progress* progress = nullptr) const;
+  // The same on a file of any size: encoded by all threads while it is read, memory independent of the number of rows.
+  Fit run(const std::string& path, const TableOptions& options, Rng& rng,
+          Progress* progress = nullptr) const;
 
  private:
   ExactRows exact_rows(const Table& table) const;

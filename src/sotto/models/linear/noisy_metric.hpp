@@ -1,0 +1,38 @@
+// The metric of preconditioned gradient descent: a noisy bound on the curvature of a loss over all records.
+//
+// What       M = c·S̃/n + λI, where S̃ is the second-moment matrix Σ x xᵀ with Gaussian noise, c the curvature of the loss and n the declared
+//            number of rows. Steps θ ← θ − M⁻¹g need far fewer releases than steps along g when columns differ in spread or are correlated.
+// Guarantee  One discrete Gaussian mechanism on the upper triangle of Σ x xᵀ, of ℓ2-sensitivity k (√2·k for replace_one) for a unit with k records.
+// Method     ‖x xᵀ‖_F = ‖x‖² ≤ 1 for rows in the unit ball; ‖x xᵀ − x′x′ᵀ‖_F ≤ √2. λ is at least 2σ√d·c/n, beyond which the spectrum of the noise hardly
+//            reaches: then M ⪰ the Hessian of the mean loss, and steps of length 1 descend. Negative eigenvalues of S̃ are set to 0.
+// Numerics   Sums are exact integers (exact_rows.hpp), noise is an exact integer sampler; the rest is post-processing.
+// Reference  [BL88] for the bound; docs/math/linear-models.md, section "Noisy gradient descent".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sotto/core/relation.hpp"
+#include "sotto/core/rng.hpp"
+#include "sotto/mechanisms/lattice_noise.hpp"
+#include "sotto/models/linear/exact_rows.hpp"
+
+namespace sotto {
+
+class NoisyMetric {
+ public:
+  NoisyMetric(Relation relation, std::size_t dimension, double rho, std::uint64_t contributions);
+
+  Event event() const { return noise_.event(); }
+  double sigma() const { return noise_.scale(); }
+
+  // M⁻¹, dimension × dimension. ridge: λ is at least this.
+  std::vector<double> inverse(const ExactRows& rows, double curvature, double declared_rows,
+                              double ridge, Rng& rng, unsigned threads) const;
+
+ private:
+  std::size_t dimension_;
+  LatticeNoise noise_;
+};
+
+}  // namespace sotto
