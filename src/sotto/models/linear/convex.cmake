@@ -8,5 +8,5 @@ set(SOTTO_CONVEX_HEADERS
   linear/non_private_fit.hpp linear/objective_bound.hpp linear/objective_perturbation.hpp
   linear/output_perturbation.hpp)
 set(SOTTO_CONVEX_TESTS
-  linear/continuous_noise_test.cpp linear/minimiser_test.cpp linear/objective_perturbation_test.cpp
+  linear/continuous_noise_test.cpp linear/minimiser_test.cpp linear/objective_outputs_test.cpp linear/objective_perturbation_test.cpp
   linear/output_perturbation_test.cpp)

@@ -14,7 +14,7 @@ namespace sotto {
 namespace {
 
 constexpr double kLossSteps = 0x1p20;  // the range of a record's loss, at most
-constexpr std::size_t kBlock = 512;    // candidates whose margins are formed at once
+constexpr std::size_t kBlockRows = 1024, kBlockCandidates = 256;  // margins formed at once
 constexpr std::uint64_t kMostRecords = 1ull << 32;
 
 double norm_of(std::span<const double> v) {
@@ -86,17 +86,15 @@ Interval loss_interval(Loss loss, std::size_t outputs, double r) {
   return {k * loss_value(loss, r, 1), k * loss_value(loss, -r, 1)};
 }
 
-// The loss of one record; margins[j·stride] is that of output j.
-double record_loss(Loss loss, std::size_t outputs, const double* margins, Eigen::Index stride,
-                   double y) {
+// The loss of one record by the margins of its outputs.
+double record_loss(Loss loss, std::size_t outputs, const double* margins, double y) {
   if (outputs == 1) return loss_value(loss, margins[0], y);
   const auto target = static_cast<std::size_t>(y);
   double total = 0;
   for (std::size_t j = 0; j < outputs; ++j) {
-    const double z = margins[static_cast<Eigen::Index>(j) * stride];
-    total += loss == Loss::logistic
-                 ? std::exp(z - margins[static_cast<Eigen::Index>(target) * stride])
-                 : loss_value(loss, z, j == target ? 1.0 : -1.0);
+    const double z = margins[j];
+    total += loss == Loss::logistic ? std::exp(z - margins[target])
+                                    : loss_value(loss, z, j == target ? 1.0 : -1.0);
   }
   return loss == Loss::logistic ? std::log(total) : total;
 }
@@ -160,39 +158,53 @@ std::string ExponentialRoutePlan::describe() const {
                      range_);
 }
 
+std::vector<std::string> ExponentialRoutePlan::assumptions() const {
+  return {"the candidates are public: neither their number nor their values depend on this data"};
+}
+
 std::vector<double> ExponentialRoutePlan::scores(const ExactRows& rows) const {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   if (rows.size() > kMostRecords)
     throw DataError("the exponential mechanism takes at most 2^32 rows");
-  const auto p = static_cast<Eigen::Index>(dimension_), n = static_cast<Eigen::Index>(rows.size());
-  const auto outputs = static_cast<Eigen::Index>(options_.outputs);
-  const Eigen::MatrixXd columns =
-      n == 0 ? Eigen::MatrixXd(p, 0)
-             : Eigen::Map<const Eigen::MatrixXf>(rows.row(0).data(), p, n).cast<double>().eval();
+  const auto p = static_cast<Eigen::Index>(dimension_);
+  const std::size_t count = options_.candidates.size(), outputs = options_.outputs;
+  RowMajor theta(static_cast<Eigen::Index>(count * outputs), p);
+  for (std::size_t c = 0; c < count; ++c)
+    std::copy(options_.candidates[c].begin(), options_.candidates[c].end(),
+              theta.data() + c * outputs * dimension_);
+
   const double top = range_ / step_;
-  const std::size_t count = options_.candidates.size(), blocks = (count + kBlock - 1) / kBlock;
-  std::vector<double> result(count);
-  parallel_blocks(blocks, thread_count(options_.threads), [&](std::size_t block, unsigned) {
-    const std::size_t first = block * kBlock, last = std::min(count, first + kBlock);
-    RowMajor theta(outputs, p);
-    Eigen::MatrixXd margins;
-    for (std::size_t c = first; c < last; ++c) {
-      std::copy(options_.candidates[c].begin(), options_.candidates[c].end(), theta.data());
-      margins.noalias() = theta * columns;  // exact: see exact_rows.hpp
-      std::int64_t total = 0;
-      for (Eigen::Index i = 0; i < n; ++i) {
-        const auto record = static_cast<std::size_t>(i);
-        const double y = rows.target(record);
-        if (!usable(options_.loss, options_.outputs, y)) continue;
-        const double loss =
-            record_loss(options_.loss, options_.outputs, margins.col(i).data(), 1, y);
-        const double steps = std::nearbyint((loss - lowest_) / step_);
-        total +=
-            static_cast<std::int64_t>(std::isfinite(steps) ? std::clamp(steps, 0.0, top) : top);
+  std::vector<std::int64_t> totals(count);
+  RowMajor block;
+  for (std::size_t first = 0; first < rows.size(); first += kBlockRows) {
+    const std::size_t n = std::min(kBlockRows, rows.size() - first);
+    block.resize(static_cast<Eigen::Index>(n), p);
+    for (std::size_t i = 0; i < n; ++i)
+      std::copy_n(rows.row(first + i).data(), dimension_, block.data() + i * dimension_);
+    rows.done(first, n);
+    const std::size_t parts = (count + kBlockCandidates - 1) / kBlockCandidates;
+    parallel_blocks(parts, thread_count(options_.threads), [&](std::size_t part, unsigned) {
+      const std::size_t from = part * kBlockCandidates,
+                        to = std::min(count, from + kBlockCandidates);
+      const Eigen::MatrixXd margins =  // (candidate, output) × record; exact, see exact_rows.hpp
+          theta.middleRows(static_cast<Eigen::Index>(from * outputs),
+                           static_cast<Eigen::Index>((to - from) * outputs)) *
+          block.transpose();
+      for (std::size_t i = 0; i < n; ++i) {
+        const double y = rows.target(first + i);
+        if (!usable(options_.loss, outputs, y)) continue;
+        const double* record = margins.col(static_cast<Eigen::Index>(i)).data();
+        for (std::size_t c = from; c < to; ++c) {
+          const double loss = record_loss(options_.loss, outputs, record + (c - from) * outputs, y);
+          const double steps = std::nearbyint((loss - lowest_) / step_);
+          totals[c] +=
+              static_cast<std::int64_t>(std::isfinite(steps) ? std::clamp(steps, 0.0, top) : top);
+        }
       }
-      result[c] = -static_cast<double>(total) * step_;
-    }
-  });
+    });
+  }
+  std::vector<double> result(count);
+  for (std::size_t c = 0; c < count; ++c) result[c] = -static_cast<double>(totals[c]) * step_;
   return result;
 }
 

@@ -48,6 +48,7 @@ class ExponentialRoutePlan {
   Event event() const { return selection_.event(); }
   Relation relation() const { return selection_.relation(); }
   std::string describe() const;
+  std::vector<std::string> assumptions() const;
   const std::vector<std::vector<double>>& candidates() const { return options_.candidates; }
   double loss_range() const { return range_; }  // B
 

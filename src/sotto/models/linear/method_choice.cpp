@@ -5,6 +5,15 @@
 namespace sotto {
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
+  // Second moments of so many coordinates can be neither held nor solved for in reasonable time.
+  if (facts.kind == LinearKind::linear && facts.dimension > kManyCoordinates) {
+    if (budget.is_pure()) {
+      return {
+          Method::sample_aggregate,
+          "regression with a pure epsilon on very many coordinates: second moments are too many"};
+    }
+    return {Method::gradient, "regression on very many coordinates: second moments are too many"};
+  }
   if (facts.kind == LinearKind::linear && budget.is_pure()) {
     return {Method::functional,
             "regression with a pure epsilon: Laplace noise on the coefficients of the objective"};

@@ -3,7 +3,8 @@
 // What       choose_method(facts): a method and the reason in words. with_basis(schema): how numeric features are encoded, where the schema
 //            leaves that open.
 // Guarantee  The choice costs nothing: no fact is read from private data.
-// Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε; classification → gradient with a δ or ρ,
+// Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε (gradient and
+//            sample_aggregate beyond kManyCoordinates); classification → gradient with a δ or ρ,
 //            objective perturbation with a pure ε.
 //            Hats (hat_basis.hpp) for classification with at most kFewColumns numeric features: with few columns the response bends along them,
 //            with many a plane will do and the hats' share of the norm bound would only weaken it.
@@ -62,6 +63,7 @@ struct MethodChoice {
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget);
 
 inline constexpr std::size_t kFewColumns = 40;
+inline constexpr std::size_t kManyCoordinates = 3000;  // for second moments
 
 // The schema with its basis settled for this kind of model.
 Schema with_basis(Schema schema, LinearKind kind, Method method,

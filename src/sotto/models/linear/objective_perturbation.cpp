@@ -58,7 +58,7 @@ ObjectivePerturbationPlan::ObjectivePerturbationPlan(ObjectivePerturbationOption
     throw Unsupported(
         fmt::format("objective perturbation needs a loss of bounded slope; {} has none",
                     name(options.loss)),
-        "use sufficient_statistics for regression");
+        "use sufficient_statistics or functional for regression");
   }
   if (!(options.regularisation >= 0 && std::isfinite(options.regularisation)) ||
       !(options.norm > 0)) {

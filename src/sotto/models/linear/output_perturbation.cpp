@@ -44,7 +44,7 @@ OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options
   if (slope == 0) {
     throw Unsupported(fmt::format("output perturbation needs a loss of bounded slope; {} has none",
                                   name(options.loss)),
-                      "use sufficient_statistics for regression");
+                      "use sufficient_statistics or functional for regression");
   }
   if (!(options.regularisation >= 0 && std::isfinite(options.regularisation)) ||
       !(options.norm > 0)) {

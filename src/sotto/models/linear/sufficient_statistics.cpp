@@ -16,10 +16,41 @@ constexpr double kFailure =
 constexpr double kTail =
     2;  // standard deviations by which the noisy smallest eigenvalue is lowered (utility only)
 constexpr double kUnit = ExactRows::Moments::unit();
+// 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the matrix and their noise is smaller.
+constexpr std::int64_t kDiagonal = 128, kOff = 181;
+constexpr double kSecondUnit = kUnit / static_cast<double>(kDiagonal);
 
-LatticeNoise noise(Relation relation, double rho, double sensitivity, std::size_t dimension) {
-  const double steps = std::nextafter(sensitivity / kUnit, 0x1p60);
-  return {relation, Budget::zcdp(rho / 3), kUnit, {.l1 = steps, .l2 = steps}, dimension};
+LatticeNoise noise(Relation relation, double rho, double sensitivity, std::size_t dimension,
+                   double unit = kUnit) {
+  const double steps = std::nextafter(sensitivity / unit, 0x1p60);
+  return {relation, Budget::zcdp(rho / 3), unit, {.l1 = steps, .l2 = steps}, dimension};
+}
+
+std::size_t checked(std::size_t dimension) {
+  if (dimension <= SufficientStatisticsPlan::kMaximalDimension) return dimension;
+  throw Unsupported(
+      fmt::format("sufficient statistics take at most {} coordinates, the rows have {}",
+                  SufficientStatisticsPlan::kMaximalDimension, dimension),
+      "use --method gradient");
+}
+
+// The entries of a triangle times their weights, and noisy ones without them.
+std::vector<int128> weighted(std::vector<int128> triangle, std::size_t p) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < p; ++i) {
+    for (std::size_t j = i; j < p; ++j) triangle[at++] *= i == j ? kDiagonal : kOff;
+  }
+  return triangle;
+}
+std::vector<double> unweighted(const std::vector<int128>& triangle, std::size_t p) {
+  std::vector<double> values;
+  values.reserve(triangle.size());
+  for (std::size_t i = 0; i < p; ++i) {
+    for (std::size_t j = i; j < p; ++j)
+      values.push_back(static_cast<double>(triangle[values.size()]) * kUnit /
+                       static_cast<double>(i == j ? kDiagonal : kOff));
+  }
+  return values;
 }
 
 std::vector<double> natural(const std::vector<int128>& steps) {
@@ -49,7 +80,7 @@ SufficientStatisticsPlan::SufficientStatisticsPlan(Relation relation, std::size_
                                                    double rho, std::uint64_t contributions,
                                                    unsigned threads)
     : relation_(relation),
-      dimension_(dimension),
+      dimension_(checked(dimension)),
       threads_(threads),
       smallest_(noise(relation, rho,
                       static_cast<double>(contributions) + static_cast<double>(dimension) * 0x1p-16,
@@ -57,7 +88,7 @@ SufficientStatisticsPlan::SufficientStatisticsPlan(Relation relation, std::size_
       second_(noise(relation, rho,
                     static_cast<double>(contributions) *
                         (relation == Relation::replace_one ? std::sqrt(2.0) : 1.0),
-                    dimension * (dimension + 1) / 2)),
+                    dimension * (dimension + 1) / 2, kSecondUnit)),
       cross_(noise(relation, rho,
                    static_cast<double>(contributions) * contribution_factor(relation), dimension)) {
 }
@@ -85,12 +116,15 @@ Release<LinearModel> SufficientStatisticsPlan::run(const ExactRows& rows, Rng& r
   const std::vector<int128> smallest = {
       static_cast<int128>(std::floor(smallest_eigenvalue(moments.second, p) / kUnit))};
   const double noisy_smallest = natural(smallest_.add(smallest, rng))[0];
-  const Eigen::MatrixXd second = symmetric(natural(second_.add(moments.second, rng)), p);
+  const Eigen::MatrixXd second =
+      symmetric(unweighted(second_.add(weighted(moments.second, dimension_), rng), dimension_), p);
   const std::vector<double> cross = natural(cross_.add(moments.cross, rng));
 
   const double certain = std::max(0.0, noisy_smallest - kTail * smallest_.scale());
+  // The matrix of noise has entries of this size off its diagonal, where nearly all of them are.
+  const double sigma = second_.scale() * static_cast<double>(kDiagonal) / static_cast<double>(kOff);
   const double ridge =
-      std::max(0.0, second_.scale() * std::sqrt(d * std::log(2 * d * d / kFailure)) - certain);
+      std::max(0.0, sigma * std::sqrt(d * std::log(2 * d * d / kFailure)) - certain);
   const Eigen::MatrixXd system = second + ridge * Eigen::MatrixXd::Identity(p, p);
   const Eigen::Map<const Eigen::VectorXd> right(cross.data(), p);
   // The ridge makes the system positive definite with high probability; a pseudo-inverse covers the rest.

@@ -4,7 +4,8 @@
 //            outweigh the noise.
 // Guarantee  Composition of three discrete Gaussian mechanisms under the relation asked for; the event lists them.
 // Method     Rows in the unit ball, targets in [−1, 1]. Sensitivities (ℓ2), add_remove and zero_out | replace_one:
-//              upper triangle of XᵀX  ‖x xᵀ‖_F ≤ 1                    | ‖x xᵀ − x′x′ᵀ‖_F ≤ √2
+//              upper triangle of XᵀX, entries off the diagonal times 181/128 < √2
+//                                     ‖x xᵀ‖_F ≤ 1                    | ‖x xᵀ − x′x′ᵀ‖_F ≤ √2
 //              Xᵀy                    ‖x y‖ ≤ 1                       | 2
 //              λ_min(XᵀX)             ‖x xᵀ‖₂ ≤ 1                     | 1, as neither x xᵀ nor −x′x′ᵀ moves it further
 //            A unit of privacy with k records moves each of them k times as far.
@@ -27,6 +28,8 @@ namespace sotto {
 
 class SufficientStatisticsPlan {
  public:
+  static constexpr std::size_t kMaximalDimension = 3000;
+
   // rho: the zCDP budget, split evenly over the three releases.
   SufficientStatisticsPlan(Relation relation, std::size_t dimension, double rho,
                            std::uint64_t contributions = 1, unsigned threads = 0);
