@@ -49,12 +49,12 @@ struct Sticks {
 };
 
 Sticks hockey_sticks(const Records& a, const Records& b, Loss loss, double ridge, double sigma) {
-  const double reach =
-      (6.5 * sigma + static_cast<double>(std::max(a.size(), b.size())) + 1) / ridge;
-  // Fine against the law where it is narrowest: there J is curved by all records.
-  const double curvature = ridge + static_cast<double>(std::max(a.size(), b.size()));
-  const int cells = static_cast<int>(std::ceil(2 * reach / (sigma / curvature / 4)));
-  const double cell = 2 * reach / cells;
+  // Cells end where the hinge's curvature jumps (multiples of ½ for the records here), and are fine against the law where it is narrowest:
+  // there J is curved by all records.
+  const auto records = static_cast<double>(std::max(a.size(), b.size()));
+  const double reach = std::ceil((6.5 * sigma + records + 1) / ridge * 2) / 2;
+  const double cell = 0.5 / std::ceil(0.5 / (sigma / (ridge + records) / 3));
+  const int cells = static_cast<int>(std::lround(2 * reach / cell));
   Sticks sticks;
   for (int i = 0; i < cells; ++i) {
     for (int j = 0; j < cells; ++j) {
