@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "sotto/core/error.hpp"
@@ -27,6 +28,13 @@ std::vector<double> Table::matrix() const {
   std::vector<double> result(rows() * width());
   for (std::size_t i = 0; i < rows(); ++i) row(i, std::span(result).subspan(i * width(), width()));
   return result;
+}
+
+void Table::reserve(std::size_t rows) {
+  dense_.reserve(rows * encoder_->dense_positions().size());
+  hot_.reserve(rows * encoder_->hot_columns());
+  factors_.reserve(rows);
+  targets_.reserve(rows);
 }
 
 Table::Sink Table::add_row() {
@@ -77,6 +85,8 @@ class RecordEncoder {
   // Encodes the records of a block; `users`, when given, gets each record's user.
   Table operator()(CsvRecords& records, std::vector<std::string>* users) const {
     Table table(*encoder_);
+    const std::size_t usual = usual_rows_.load(std::memory_order_relaxed);  // blocks are much alike
+    table.reserve(usual + usual / 16);
     std::vector<CsvField> fields;
     std::vector<std::string_view> cells(features_.size());
     std::vector<std::string> scratch(features_.size() + 1);
@@ -112,6 +122,7 @@ class RecordEncoder {
         records.refuse(at, refused.what, refused.hint);
       }
     }
+    usual_rows_.store(table.rows(), std::memory_order_relaxed);
     return table;
   }
 
@@ -122,6 +133,7 @@ class RecordEncoder {
   const Encoder* encoder_;
   std::vector<ColumnEncoder> groups_;
   std::vector<std::size_t> features_, target_, group_fields_, user_;  // target_, user_: none or one
+  mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
 
 std::uint64_t hash_of(const Table& table, std::size_t row) {

@@ -45,6 +45,7 @@ class Table {
 
   void append(const Table& other) { append(other, 0, other.rows()); }
   void append(const Table& other, std::size_t first, std::size_t count);
+  void reserve(std::size_t rows);
   // What a reader fills in.
   struct Sink {
     std::span<double> dense;

@@ -205,6 +205,29 @@ TEST(Table, UserLevelStreamsLikeItLoads) {
   EXPECT_EQ(joined.matrix(), load_table(file.path(), encoder).matrix());
 }
 
+TEST(Table, MappedPartsAreThoseThatLoadGives) {
+  std::string text = "user,x\n";
+  for (int i = 0; i < 3000; ++i)
+    text += "u" + std::to_string(i % 400) + "," + std::to_string(i % 90) + "\n";
+  const TemporaryFile file(text);
+  const std::string by_record =
+      "relation = \"add_remove\"\n[columns.x]\ntype = \"numeric\"\nbounds = [0, 100]\n";
+  for (const std::string& schema : {std::string(kUserSchema), by_record}) {
+    const Encoder encoder(Schema::from_toml(schema));
+    const std::vector<double> expected = load_table(file.path(), encoder).matrix();
+    for (const unsigned threads : {1U, 4U}) {
+      std::vector<double> joined;
+      map_table<std::vector<double>>(
+          file.path(), encoder, [](const Table& part) { return part.matrix(); },
+          [&](std::vector<double>&& part) {
+            joined.insert(joined.end(), part.begin(), part.end());
+          },
+          {.csv = {.threads = threads, .block_bytes = 512}});
+      EXPECT_EQ(joined, expected);
+    }
+  }
+}
+
 TEST(Table, EveryRecordNeedsItsUser) {
   const TemporaryFile file("user,x\na,1\n,2\n");
   const Encoder encoder(Schema::from_toml(kUserSchema));

@@ -56,6 +56,7 @@ ExactRows::ExactRows(std::size_t features, double norm_bound, double intercept)
 }
 
 void ExactRows::reserve(std::size_t rows) {
+  if (rows > RowStore::kMemoryLimit / dimension_) return;  // they will not stay in memory
   rows_.reserve(rows * dimension_);
   targets_.reserve(rows);
 }

@@ -74,7 +74,7 @@ RowStore& RowStore::operator=(RowStore&&) noexcept = default;
 RowStore::~RowStore() = default;
 
 void RowStore::reserve(std::size_t values) {
-  if (values * sizeof(float) <= limit_) memory_.reserve(values);
+  if (values <= limit_ / sizeof(float)) memory_.reserve(values);
 }
 
 void RowStore::append(std::span<const float> values) {

@@ -111,6 +111,7 @@ LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* 
 LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOptions& options,
                                         Rng& rng, Progress* progress) const {
   ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
+  rows.reserve(facts_.rows);  // as declared
   map_table<ExactRows>(
       path, encoder_, [&](const Table& part) { return exact_rows(part); },
       [&](ExactRows&& part) { rows.append(part); }, options);
