@@ -11,8 +11,8 @@
 namespace sotto {
 namespace {
 
-constexpr double kFailure =
-    0.05;  // probability with which the ridge may be chosen too small (utility only)
+// Shares of the budget: the smallest eigenvalue needs little.
+constexpr double kSmallestShare = 0.1, kSecondShare = 0.5, kCrossShare = 0.4;
 constexpr double kTail =
     2;  // standard deviations by which the noisy smallest eigenvalue is lowered (utility only)
 constexpr double kUnit = ExactRows::Moments::unit();
@@ -20,10 +20,10 @@ constexpr double kUnit = ExactRows::Moments::unit();
 constexpr std::int64_t kDiagonal = 128, kOff = 181;
 constexpr double kSecondUnit = kUnit / static_cast<double>(kDiagonal);
 
-LatticeNoise noise(Relation relation, double rho, double sensitivity, std::size_t dimension,
-                   double unit = kUnit) {
+LatticeNoise noise(Relation relation, double rho, double share, double sensitivity,
+                   std::size_t dimension, double unit = kUnit) {
   const double steps = std::nextafter(sensitivity / unit, 0x1p60);
-  return {relation, Budget::zcdp(rho / 3), unit, {.l1 = steps, .l2 = steps}, dimension};
+  return {relation, Budget::zcdp(rho).part(share), unit, {.l1 = steps, .l2 = steps}, dimension};
 }
 
 std::size_t checked(std::size_t dimension) {
@@ -82,14 +82,14 @@ SufficientStatisticsPlan::SufficientStatisticsPlan(Relation relation, std::size_
     : relation_(relation),
       dimension_(checked(dimension)),
       threads_(threads),
-      smallest_(noise(relation, rho,
+      smallest_(noise(relation, rho, kSmallestShare,
                       static_cast<double>(contributions) + static_cast<double>(dimension) * 0x1p-16,
                       1)),
-      second_(noise(relation, rho,
+      second_(noise(relation, rho, kSecondShare,
                     static_cast<double>(contributions) *
                         (relation == Relation::replace_one ? std::sqrt(2.0) : 1.0),
                     dimension * (dimension + 1) / 2, kSecondUnit)),
-      cross_(noise(relation, rho,
+      cross_(noise(relation, rho, kCrossShare,
                    static_cast<double>(contributions) * contribution_factor(relation), dimension)) {
 }
 
@@ -123,12 +123,15 @@ Release<LinearModel> SufficientStatisticsPlan::run(const ExactRows& rows, Rng& r
   const double certain = std::max(0.0, noisy_smallest - kTail * smallest_.scale());
   // The matrix of noise has entries of this size off its diagonal, where nearly all of them are.
   const double sigma = second_.scale() * static_cast<double>(kDiagonal) / static_cast<double>(kOff);
-  const double ridge =
-      std::max(0.0, sigma * std::sqrt(d * std::log(2 * d * d / kFailure)) - certain);
-  const Eigen::MatrixXd system = second + ridge * Eigen::MatrixXd::Identity(p, p);
+  const double ridge = std::max(0.0, sigma * std::sqrt(d) - certain);
+  // Half the spectral radius of the noise: eigenvalues may still fall below 0, and are trimmed.
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(second);
+  const Eigen::ArrayXd eigenvalues = spectrum.eigenvalues().array().max(0.0) + ridge;
   const Eigen::Map<const Eigen::VectorXd> right(cross.data(), p);
-  // The ridge makes the system positive definite with high probability; a pseudo-inverse covers the rest.
-  const Eigen::VectorXd theta = system.completeOrthogonalDecomposition().solve(right);
+  Eigen::ArrayXd along = (spectrum.eigenvectors().transpose() * right).array();
+  for (Eigen::Index i = 0; i < p; ++i)
+    along[i] = eigenvalues[i] > 0 ? along[i] / eigenvalues[i] : 0;
+  const Eigen::VectorXd theta = spectrum.eigenvectors() * along.matrix();
 
   LinearModel model{.loss = Loss::squared,
                     .features = dimension_ - (rows.intercept() != 0 ? 1 : 0),

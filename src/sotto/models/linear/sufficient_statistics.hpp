@@ -9,7 +9,9 @@
 //              Xᵀy                    ‖x y‖ ≤ 1                       | 2
 //              λ_min(XᵀX)             ‖x xᵀ‖₂ ≤ 1                     | 1, as neither x xᵀ nor −x′x′ᵀ moves it further
 //            A unit of privacy with k records moves each of them k times as far.
-//            λ = max(0, σ√(d·ln(2d²/β)) − λ̃_min), λ̃_min = max(0, noisy λ_min − σ√(ln(6/β′))): all post-processing.
+//            λ = max(0, σ√d − λ̃_min), σ the noise of an entry off the diagonal, λ̃_min = max(0, noisy λ_min − 2 of its standard deviations); what
+//            noise leaves below 0 of the spectrum of XᵀX is trimmed first. All post-processing. [Wang18] has σ√(d·ln(2d²/β)) for σ√d, which
+//            guards against the worst case and costs accuracy in all others.
 // Numerics   Moments are exact integers. λ_min is computed in floating point; its error, at most d·2^−16 for up to 2^32 rows, is added
 //            to its sensitivity.
 // Reference  [Wang18]; docs/math/linear-models.md, section "Sufficient statistics".
@@ -30,7 +32,7 @@ class SufficientStatisticsPlan {
  public:
   static constexpr std::size_t kMaximalDimension = 3000;
 
-  // rho: the zCDP budget, split evenly over the three releases.
+  // rho: the zCDP budget, of which λ_min takes a tenth, XᵀX half, Xᵀy the rest.
   SufficientStatisticsPlan(Relation relation, std::size_t dimension, double rho,
                            std::uint64_t contributions = 1, unsigned threads = 0);
 
