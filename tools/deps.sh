@@ -11,6 +11,7 @@ build=(
   libboost-dev libeigen3-dev libkissfft-dev                       # accounting, mechanisms, models
   zlib1g-dev libtomlplusplus-dev                                  # data
   libtorch-dev libopenblas0-openmp                                # deep
+  libsqlite3-dev libpq-dev postgresql                             # ledger, and a server for its tests
   libcli11-dev                                                    # the command
   libgtest-dev libgmock-dev libmpfr-dev libgmp-dev                # tests
 )

@@ -54,6 +54,16 @@ void ExactSum::add(const ExactSum& other) {
   }
 }
 
+void ExactSum::subtract(const ExactSum& other) {
+  if (other > *this) throw DataError("more is taken from a sum of spends than was added to it");
+  bool borrow = false;
+  for (int i = 0; i < kLimbs; ++i) {
+    const Wide take = Wide{other.limb_[i]} + (borrow ? 1 : 0);
+    borrow = take > limb_[i];
+    limb_[i] -= static_cast<std::uint64_t>(take);
+  }
+}
+
 bool ExactSum::zero() const { return *this == ExactSum{}; }
 
 double ExactSum::upper() const {

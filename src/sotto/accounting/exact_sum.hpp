@@ -22,7 +22,8 @@ class ExactSum {
   void add(double value,
            std::uint64_t count = 1);  // value finite, 0 or more; throws InvalidArgument otherwise
   void add(const ExactSum& other);
-  double upper() const;  // rounded up
+  void subtract(const ExactSum& other);  // throws DataError when the other is larger
+  double upper() const;                  // rounded up
   bool zero() const;
 
   std::string hex() const;                           // "0" or digits without leading zeros

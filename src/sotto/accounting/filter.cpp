@@ -23,27 +23,6 @@ void positive(std::string_view what, double value) {
   }
 }
 
-double mu_squared(const Event& event, Relation relation) {
-  if (const auto* p = event.get_if<ParallelEvent>()) {
-    std::vector<double> parts;
-    for (const Event& part : p->events) {
-      double sum = 0;
-      for (const Run& run : run_lengths(part)) {
-        sum = add_up(sum,
-                     multiply_up(mu_squared(run.event, relation), static_cast<double>(run.count)));
-      }
-      parts.push_back(sum);
-    }
-    return parallel_cost(std::move(parts), relation);
-  }
-  if (const auto mu = gdp_parameter(event, relation)) return multiply_up(*mu, *mu);
-  if (const auto pure = pure_parameters(event, relation); pure && pure->delta == 0) {
-    const double mu = pure_to_mu(pure->epsilon);
-    return multiply_up(mu, mu);
-  }
-  refuse("gdp filter", event.name(), "a renyi filter");
-}
-
 }  // namespace
 
 std::string_view name(FilterKind kind) { return kNames[static_cast<int>(kind)]; }
@@ -126,7 +105,7 @@ Filter::Cost Filter::cost(const Event& event) const {
         amount = order_ <= curve.largest_order() ? curve(order_) : kInfinity, delta = curve.delta();
         break;
       }
-      case FilterKind::gdp: amount = mu_squared(run.event, relation_); break;
+      case FilterKind::gdp: amount = gdp_squared(run.event, relation_); break;
     }
     if (!std::isfinite(amount)) {
       throw BudgetExceeded(fmt::format("one {} event has no finite cost for this {} filter",
@@ -227,6 +206,27 @@ Filter Filter::from_json(const nlohmann::ordered_json& j) {
   } catch (const InvalidArgument& e) {
     throw DataError(std::string("a stored filter cannot be used: ") + e.what(), e.hint());
   }
+}
+
+double gdp_squared(const Event& event, Relation relation) {
+  if (const auto* p = event.get_if<ParallelEvent>()) {
+    std::vector<double> parts;
+    for (const Event& part : p->events) {
+      double sum = 0;
+      for (const Run& run : run_lengths(part)) {
+        sum = add_up(sum,
+                     multiply_up(gdp_squared(run.event, relation), static_cast<double>(run.count)));
+      }
+      parts.push_back(sum);
+    }
+    return parallel_cost(std::move(parts), relation);
+  }
+  if (const auto mu = gdp_parameter(event, relation)) return multiply_up(*mu, *mu);
+  if (const auto pure = pure_parameters(event, relation); pure && pure->delta == 0) {
+    const double mu = pure_to_mu(pure->epsilon);
+    return multiply_up(mu, mu);
+  }
+  refuse("gdp filter", event.name(), "a renyi filter");
 }
 
 double filter_epsilon_of_squares(double sum_of_squares, Delta delta) {

@@ -71,6 +71,9 @@ class Filter {
   ExactSum spent_, spent_delta_;
 };
 
+// μ² of an event on the gdp gauge, rounded up; throws Unsupported for an event that is not Gaussian-private.
+double gdp_squared(const Event& event, Relation relation);
+
 // √(2 ln(1/δ) Σε²) + Σε²/2: what pure mechanisms with this sum of squares cost under full adaptivity [WRRW23].
 double filter_epsilon_of_squares(double sum_of_squares, Delta delta);
 

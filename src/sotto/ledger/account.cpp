@@ -1,0 +1,185 @@
+#include "sotto/ledger/account.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/rounded_text.hpp"
+
+namespace sotto::ledger {
+namespace {
+
+constexpr AccountOptions kPlanAccounting{.accountant = Accountant::automatic, .tolerance = 1e-3};
+
+double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_t>& used,
+                    const Dataset& d) {
+  Spec spec{d.relation, {}};
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (used[i] > 0) spec.events.push_back(repeat(plan[i].event, used[i]));
+  }
+  return sotto::epsilon(spec, Delta(d.delta), kPlanAccounting).upper;
+}
+
+}  // namespace
+
+Account::Account(Dataset dataset) : dataset_(std::move(dataset)) {
+  check(dataset_);
+  if (dataset_.accountant == Accountant::pld) {
+    plan_ = run_lengths(compose(dataset_.plan));
+    used_.assign(plan_.size(), 0);
+    return;
+  }
+  budget_.emplace(BudgetCap{.accountant = dataset_.accountant,
+                            .relation = dataset_.relation,
+                            .epsilon = dataset_.epsilon,
+                            .delta = dataset_.delta,
+                            .own_delta = dataset_.own_delta,
+                            .rho = dataset_.rho});
+  for (const std::string& place : places()) spends_.emplace(place, budget_->nothing());
+}
+
+std::vector<std::string> Account::places() const {
+  std::vector<std::string> all = {""};
+  all.insert(all.end(), dataset_.parts.begin(), dataset_.parts.end());
+  return all;
+}
+
+Spend Account::total(const std::string& part) const {
+  Spend sum = spends_.at("");
+  if (!part.empty()) sum.add(spends_.at(part));
+  return sum;
+}
+
+const Spend& Account::cost(const Event& event) {
+  if (!last_cost_ || last_cost_->first != event) last_cost_.emplace(event, budget_->cost(event));
+  return last_cost_->second;
+}
+
+void Account::refuse(const Event& event, double left) const {
+  std::string asked = "more";
+  std::string of = dataset_.rho > 0 ? fmt::format("rho {:.6g}", dataset_.rho)
+                                    : fmt::format("{:.6g}", dataset_.epsilon);
+  try {
+    const Bound own = guarantee(Spec{dataset_.relation, {event}}, dataset_.delta);
+    asked = "epsilon = " + round_up(own.upper, 4);
+  } catch (const Error&) {  // no number of its own at this δ
+  }
+  throw BudgetExceeded(
+      fmt::format("the budget of '{}' does not cover this: asked {}, left {} of {}", dataset_.name,
+                  asked, round_down(left, 4), of),
+      "nothing was charged and no data was read; use a smaller budget for this "
+      "release, or ask the owner of the data set");
+}
+
+std::string Account::charge(const Event& event, const std::string& part) {
+  return change(event, part, true);
+}
+std::string Account::refund(const Event& event, const std::string& part) {
+  return change(event, part, false);
+}
+
+std::string Account::change(const Event& event, const std::string& part, bool add) {
+  if (!plan_.empty()) {
+    use_plan(event, add);
+    return stored(part);
+  }
+  if (!spends_.contains(part)) {
+    throw InvalidArgument(
+        fmt::format("the data set '{}' has no part '{}'", dataset_.name, part),
+        dataset_.parts.empty() ? "it was created without parts" : "see: sotto ledger show");
+  }
+  Spend& spend = spends_.at(part);
+  const Spend before = spend;
+  add ? spend.add(cost(event)) : spend.subtract(cost(event));
+  if (!add) return stored(part);
+  // A release about everything touches every part; the whole alone stands for records that are in none.
+  for (const std::string& place : part.empty() ? places() : std::vector<std::string>{part}) {
+    if (budget_->covers(total(place))) continue;
+    spend = before;
+    refuse(event, dataset_.rho > 0 ? std::max(0.0, dataset_.rho - rho()) : epsilon_left());
+  }
+  return stored(part);
+}
+
+void Account::use_plan(const Event& event, bool add) {
+  Used after = used_;
+  for (const Run& run : run_lengths(event)) {
+    std::size_t i = 0;
+    while (i < plan_.size() && plan_[i].event != run.event) ++i;
+    const std::uint64_t limit = i == plan_.size() ? 0 : add ? plan_[i].count - after[i] : after[i];
+    if (run.count > limit) {
+      if (!add) throw DataError("a release is taken back that was never charged");
+      throw BudgetExceeded(
+          fmt::format("the plan of '{}' has {} of this {} release left, {} asked for",
+                      dataset_.name, limit, run.event.name(), run.count),
+          "the pld accountant only covers releases of the plan, exactly as declared");
+    }
+    add ? after[i] += run.count : after[i] -= run.count;
+  }
+  used_ = std::move(after);
+}
+
+std::string Account::stored(const std::string& part) const {
+  if (!plan_.empty()) return nlohmann::json(used_).dump();
+  return spends_.at(part).to_json().dump();
+}
+
+void Account::restore(const std::string& part, const std::string& text) {
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw DataError("a stored spend is not JSON");
+  if (plan_.empty()) {
+    if (!spends_.contains(part))
+      throw DataError("a spend is stored for a part that does not exist");
+    spends_.at(part) = Spend::from_json(json, *budget_);
+    return;
+  }
+  try {
+    used_ = json.get<Used>();
+  } catch (const nlohmann::json::exception&) {
+    throw DataError("a stored spend of a plan is damaged");
+  }
+  if (used_.size() != plan_.size()) throw DataError("a stored spend of a plan is damaged");
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    if (used_[i] > plan_[i].count) throw DataError("a plan was used beyond its end");
+  }
+}
+
+double Account::epsilon_of(const std::string& part) const {
+  if (!plan_.empty()) return plan_epsilon(plan_, used_, dataset_);
+  return budget_->epsilon(total(part));
+}
+
+double Account::epsilon() const {
+  if (!plan_.empty()) return plan_epsilon(plan_, used_, dataset_);
+  double most = 0;
+  for (const std::string& place : places()) most = std::max(most, budget_->epsilon(total(place)));
+  return most;
+}
+
+double Account::epsilon_left() const {
+  // Twelve places are what caps and pure charges are counted in; the rest of a difference is noise of the subtraction.
+  return std::max(0.0, std::floor((dataset_.epsilon - epsilon()) * 1e12 + 0.5) / 1e12);
+}
+
+void Account::check_plan() const {
+  if (plan_.empty()) return;
+  Used all;
+  for (const Run& run : plan_) all.push_back(run.count);
+  const double cost = plan_epsilon(plan_, all, dataset_);
+  if (cost > dataset_.epsilon)
+    throw BudgetExceeded(fmt::format("the plan costs epsilon = {} at delta = {}, the cap is {}",
+                                     round_up(cost), dataset_.delta, dataset_.epsilon),
+                         "plan fewer or noisier releases, or raise the cap");
+}
+
+double Account::rho() const {
+  double most = 0;
+  for (const std::string& place : places()) most = std::max(most, budget_->rho(total(place)));
+  return most;
+}
+
+}  // namespace sotto::ledger

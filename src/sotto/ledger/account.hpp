@@ -1,0 +1,60 @@
+// The account of one data set: what its parts have spent, and whether one event more fits.
+//
+// What       charge(event, part) and refund(event, part) change the spend, each as a whole or not at all; epsilon() states it.
+// Guarantee  rdp, zcdp, gdp: adaptive_budget.hpp, for each part the releases about the whole and those about the part. A record is in at most
+//            one part, so the loss about it is that of its part; admitting needs every part that is touched to stay covered.
+//            pld: each charge uses up one event of the plan; the plan as a whole costs at most the cap, and so does what was used of it.
+// Method     Spends are kept per part and for the whole ("") apart, so that a charge changes exactly one of them.
+// Reference  docs/math/filters.md.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "sotto/accounting/adaptive_budget.hpp"
+#include "sotto/accounting/run_length.hpp"
+#include "sotto/ledger/dataset.hpp"
+
+namespace sotto::ledger {
+
+class Account {
+ public:
+  explicit Account(Dataset dataset);  // throws InvalidArgument
+
+  const Dataset& dataset() const { return dataset_; }
+  std::vector<std::string> places() const;  // "" and the parts
+
+  // Both throw and change nothing; charge throws BudgetExceeded. They return the new spend of `part`, as text to be stored.
+  std::string charge(const Event& event, const std::string& part);
+  std::string refund(const Event& event, const std::string& part);
+
+  std::string stored(const std::string& part) const;
+  void restore(const std::string& part, const std::string& text);  // throws DataError
+
+  bool has_epsilon() const { return dataset_.epsilon > 0 || dataset_.delta > 0; }
+  double epsilon() const;  // spent, of the part that spent most
+  double epsilon_of(const std::string& part) const;
+  double epsilon_left() const;  // 0 or more
+  double rho() const;           // for a cap in ρ
+  void check_plan() const;  // throws BudgetExceeded when all of the plan costs more than the cap
+
+ private:
+  using Used = std::vector<std::uint64_t>;  // of each run of the plan
+  Spend total(const std::string& part) const;
+  const Spend& cost(const Event& event);
+  std::string change(const Event& event, const std::string& part, bool add);
+  void use_plan(const Event& event, bool add);
+  [[noreturn]] void refuse(const Event& event, double left) const;
+
+  Dataset dataset_;
+  std::optional<AdaptiveBudget> budget_;
+  std::map<std::string, Spend> spends_;
+  std::vector<Run> plan_;
+  Used used_;
+  std::optional<std::pair<Event, Spend>> last_cost_;  // the same event is charged again and again
+};
+
+}  // namespace sotto::ledger

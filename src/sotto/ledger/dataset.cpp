@@ -1,0 +1,135 @@
+#include "sotto/ledger/dataset.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+
+namespace sotto::ledger {
+namespace {
+
+using Json = nlohmann::json;
+
+// The code point at `i`, which is moved past it; −1 when it is not UTF-8.
+long next_code_point(std::string_view text, std::size_t& i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+  const unsigned first = byte(i++);
+  if (first < 0x80) return first;
+  const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+  if (first < 0xc2 || first > 0xf4 || i + static_cast<std::size_t>(more) > text.size()) return -1;
+  long point = first & (0x3f >> more);
+  for (int k = 0; k < more; ++k, ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return -1;
+    point = point << 6 | (byte(i) & 0x3f);
+  }
+  constexpr long kSmallest[] = {0, 0x80, 0x800, 0x10000};
+  if (point < kSmallest[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return -1;
+  return point;
+}
+
+bool invisible(long p) {
+  return p < 0x20 || (p >= 0x7f && p < 0xa0) || (p >= 0x200b && p <= 0x200f) ||
+         (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) || p == 0xfeff;
+}
+
+void check_list(std::string_view what, const std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  for (const std::string& n : names) {
+    check_text(what, n);
+    if (!seen.insert(n).second)
+      throw InvalidArgument(fmt::format("the {} '{}' is named twice", what, n));
+  }
+}
+
+}  // namespace
+
+void check_text(std::string_view what, std::string_view text, std::size_t longest) {
+  if (text.empty()) throw InvalidArgument(fmt::format("the {} is empty", what));
+  if (text.size() > longest)
+    throw InvalidArgument(
+        fmt::format("the {} has {} bytes; at most {} are allowed", what, text.size(), longest));
+  for (std::size_t i = 0; i < text.size();) {
+    const long point = next_code_point(text, i);
+    if (point < 0) throw InvalidArgument(fmt::format("the {} is not valid UTF-8", what));
+    if (invisible(point))
+      throw InvalidArgument(
+          fmt::format("the {} contains the invisible character U+{:04X}", what, point),
+          "use letters, digits, spaces and signs");
+  }
+}
+
+void check(const Dataset& d) {
+  check_text("name of the data set", d.name);
+  check_text("unit", d.unit);
+  if (!d.owner.empty()) check_text("owner", d.owner);
+  check_list("part", d.parts);
+  check_list("purpose", d.purposes);
+  if (!d.parts.empty() && d.relation == Relation::replace_one) {
+    throw InvalidArgument(
+        "parts need the relation add_remove or zero_out: a replaced record may move from one part "
+        "to another and would be in both",
+        "use add_remove");
+  }
+  if ((d.accountant == Accountant::pld) != !d.plan.empty())
+    throw InvalidArgument(
+        "the pld accountant and a plan go together: loss distributions only account for releases "
+        "that are fixed in advance",
+        "give --plan SPEC with --accountant pld, or use rdp, zcdp or gdp");
+  if (d.accountant == Accountant::pld && !d.parts.empty())
+    throw InvalidArgument("a plan has no parts", "declare the parts as events of the plan");
+  if (d.accountant == Accountant::pld && (d.rho != 0 || d.delta == 0))
+    throw InvalidArgument("the pld accountant needs a cap in epsilon and delta");
+}
+
+nlohmann::json to_json(const Dataset& d) {
+  Json json = {{"accountant", name(d.accountant)},
+               {"relation", name(d.relation)},
+               {"unit", d.unit},
+               {"delta", d.delta},
+               {"owner", d.owner},
+               {"parts", d.parts},
+               {"purposes", d.purposes}};
+  if (d.rho != 0) {
+    json["rho"] = d.rho;
+  } else {
+    json["epsilon"] = d.epsilon;
+    json["own_delta"] = d.own_delta;
+  }
+  if (!d.plan.empty()) {
+    for (const Event& e : d.plan) json["plan"].push_back(Json(sotto::to_json(e)));
+  }
+  return json;
+}
+
+Dataset dataset_from_json(const nlohmann::json& json) {
+  try {
+    Dataset d;
+    d.accountant = parse_accountant(json.at("accountant").get<std::string>());
+    d.relation = parse_relation(json.at("relation").get<std::string>());
+    d.unit = json.at("unit").get<std::string>();
+    d.delta = json.at("delta").get<double>();
+    d.owner = json.at("owner").get<std::string>();
+    d.parts = json.at("parts").get<std::vector<std::string>>();
+    d.purposes = json.at("purposes").get<std::vector<std::string>>();
+    if (json.contains("rho")) {
+      d.rho = json.at("rho").get<double>();
+    } else {
+      d.epsilon = json.at("epsilon").get<double>();
+      d.own_delta = json.at("own_delta").get<double>();
+    }
+    if (json.contains("plan")) {
+      for (const Json& e : json.at("plan"))
+        d.plan.push_back(event_from_json(nlohmann::ordered_json(e)));
+    }
+    return d;
+  } catch (const nlohmann::json::exception&) {
+    throw DataError("the definition of a data set lacks a field or has one of the wrong type");
+  } catch (const InvalidArgument& e) {
+    throw DataError(e.what(), e.hint());
+  }
+}
+
+}  // namespace sotto::ledger

@@ -1,0 +1,40 @@
+// A data set in the ledger: whose data, which guarantee, how it is accounted, and who may spend it for what.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sotto/accounting/bound.hpp"
+#include "sotto/core/event.hpp"
+#include "sotto/core/relation.hpp"
+
+namespace sotto::ledger {
+
+struct Dataset {
+  std::string name;
+  std::string unit = "record";  // whose data is protected
+  Relation relation = Relation::add_remove;
+  // rdp, zcdp, gdp: each release may depend on earlier ones. pld: only the releases of `plan`, fixed in advance.
+  Accountant accountant = Accountant::rdp;
+  double epsilon = 0, delta = 0;  // the cap; delta = 0 with epsilon: pure
+  double own_delta = 0;  // of delta, for events that have a failure probability of their own
+  double rho = 0;        // instead of epsilon; delta then only states ε
+  std::vector<std::string> parts;     // disjoint by declaration: a record is in at most one
+  std::vector<std::string> purposes;  // empty: any
+  std::string owner;
+  std::vector<Event> plan;  // pld only
+};
+
+nlohmann::json to_json(const Dataset& dataset);
+Dataset dataset_from_json(const nlohmann::json& json);  // throws DataError
+
+// Throws InvalidArgument for a definition without meaning (parts under replace_one, a plan without pld, bad names, …).
+void check(const Dataset& dataset);
+
+// Names, keys, purposes, reasons: text in UTF-8 without control or direction characters, so that a listing shows what is stored.
+void check_text(std::string_view what, std::string_view text, std::size_t longest = 200);
+
+}  // namespace sotto::ledger

@@ -1,0 +1,305 @@
+#include "sotto/ledger/ledger.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "sotto/core/digest.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+#include "sotto/core/random_source.hpp"
+#include "sotto/core/version.hpp"
+#include "sotto/ledger/schema.hpp"
+
+namespace sotto::ledger {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string select_entries(const std::string& rest) {
+  return fmt::format("SELECT {} FROM sotto_entries {}", kEntryColumns, rest);
+}
+
+Json events_json(const Spec& spec) {
+  Json events = Json::array();
+  for (const Event& e : spec.events) events.push_back(Json(to_json(e)));
+  return events;
+}
+
+void check_charge(const Charge& c, const Dataset& d) {
+  check_text("key", c.key);
+  if (!c.by.empty()) check_text("name of who asks", c.by);
+  if (c.spec.events.empty())
+    throw InvalidArgument("there is nothing to charge: the specification has no events");
+  if (c.spec.relation != d.relation)
+    throw InvalidArgument(
+        fmt::format("the release is about {}, the data set '{}' is accounted under {}",
+                    name(c.spec.relation), d.name, name(d.relation)),
+        "guarantees under different relations cannot be added; use the data set's relation");
+  if (!c.unit.empty() && c.unit != d.unit)
+    throw InvalidArgument(fmt::format("the release protects one {}, the data set '{}' one {}",
+                                      c.unit, d.name, d.unit));
+  const bool listed = std::ranges::find(d.purposes, c.purpose) != d.purposes.end();
+  if (!d.purposes.empty() && !listed)
+    throw InvalidArgument(
+        c.purpose.empty()
+            ? fmt::format("the data set '{}' is charged for a purpose only", d.name)
+            : fmt::format("'{}' is not a purpose of the data set '{}'", c.purpose, d.name),
+        fmt::format("--purpose: {}", fmt::join(d.purposes, ", ")));
+  if (d.purposes.empty() && !c.purpose.empty()) check_text("purpose", c.purpose);
+}
+
+}  // namespace
+
+std::int64_t system_clock() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Ledger::Ledger(std::unique_ptr<Database> database, OpenMode mode, Clock clock)
+    : db_(std::move(database)), clock_(std::move(clock)) {
+  if (mode == OpenMode::read) {
+    require_current(*db_);
+    return;
+  }
+  if (schema_version(*db_) == static_cast<std::int64_t>(migrations().size())) return;
+  Transaction t = Transaction::writing(*db_);
+  if (mode != OpenMode::create && schema_version(*db_) == 0) require_current(*db_);
+  migrate(*db_);
+  if (db_->query("SELECT seq FROM sotto_entries WHERE seq = 1").empty()) {
+    std::string id;
+    std::array<std::byte, 16> bytes{};
+    system_random(bytes);
+    for (std::byte b : bytes) id += fmt::format("{:02x}", std::to_integer<int>(b));
+    append({{"kind", "store"}, {"store", id}, {"format", 1}}, "");
+  }
+  t.commit();
+}
+
+Entry Ledger::head() {
+  const auto rows = db_->query(select_entries("ORDER BY seq DESC LIMIT 1"));
+  if (rows.empty()) throw StorageError("the ledger has no entries", "restore it from a copy");
+  return entry_from_row(rows[0]);
+}
+
+std::string Ledger::store() {
+  if (store_.empty()) store_ = entry(1).json.at("store").get<std::string>();
+  return store_;
+}
+
+Entry Ledger::entry(std::int64_t seq) {
+  const auto rows = db_->query(select_entries("WHERE seq = $1"), {seq});
+  if (rows.empty()) throw InvalidArgument(fmt::format("the ledger has no entry {}", seq));
+  return entry_from_row(rows[0]);
+}
+
+// Every change passes here: the next number, the hash of the line before, a time that never runs backwards.
+Entry Ledger::append(nlohmann::json body, const std::string& dataset) {
+  const bool first = db_->query("SELECT seq FROM sotto_entries LIMIT 1").empty();
+  std::int64_t seq = 1, time = clock_();
+  body["previous"] = std::string(64, '0');
+  if (!first) {
+    const Entry last = head();
+    seq = last.seq + 1;
+    time = std::max(time, last.json.at("time").get<std::int64_t>());
+    body["previous"] = last.hash;
+  }
+  body["seq"] = seq, body["time"] = time, body["dataset"] = dataset;
+  Entry e{seq, body.at("kind").get<std::string>(), dataset, canonical(body), {}, body};
+  e.hash = sha256(e.body);
+  const auto key = body.contains("key") ? Value(body["key"].get<std::string>()) : Value{};
+  const auto refers = body.contains("entry") ? Value(body["entry"].get<std::int64_t>()) : Value{};
+  db_->run(fmt::format("INSERT INTO sotto_entries ({}) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                       kEntryColumns),
+           {seq, e.kind, dataset, key, refers, e.body, e.hash});
+  return e;
+}
+
+void Ledger::store_spend(const std::string& dataset, const std::string& part, std::int64_t seq,
+                         const std::string& spend) {
+  db_->run("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE dataset = $3 AND part = $4",
+           {seq, spend, dataset, part});
+}
+
+Account& Ledger::account(const std::string& dataset) {
+  auto known = known_.find(dataset);
+  if (known == known_.end()) {
+    const auto rows = db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset});
+    if (rows.empty())
+      throw InvalidArgument(fmt::format("the ledger has no data set '{}'", dataset),
+                            "sotto ledger show lists them, sotto ledger create adds one");
+    const Entry e = entry(std::get<std::int64_t>(rows[0][0]));
+    Dataset d = dataset_from_json(e.json.at("definition"));
+    d.name = dataset;
+    known = known_.emplace(dataset, Account(std::move(d))).first;
+  }
+  Account& account = known->second;
+  const auto rows =
+      db_->query("SELECT part, seq, spend FROM sotto_spends WHERE dataset = $1", {dataset});
+  if (rows.size() != account.places().size())
+    throw VerificationFailed(fmt::format("the spend of '{}' is incomplete", dataset));
+  for (const Values& row : rows) {
+    const auto& part = std::get<std::string>(row[0]);
+    const auto& spend = std::get<std::string>(row[2]);
+    const Entry by = entry(std::get<std::int64_t>(row[1]));
+    const bool fresh = by.kind == "dataset";
+    if (by.dataset != dataset ||
+        (fresh ? spend != Account(account.dataset()).stored(part)
+               : by.json.value("spend", "") != sha256(spend) || by.json.value("part", "") != part))
+      throw VerificationFailed(
+          fmt::format("the spend of '{}' is not the one that entry {} left", dataset, by.seq),
+          "nothing was charged; sotto ledger verify checks the whole store");
+    account.restore(part, spend);
+  }
+  return account;
+}
+
+Receipt Ledger::receipt(const Account& a, std::int64_t seq, const Entry& head) {
+  Receipt r;
+  r.entry = seq, r.head = head.hash, r.store = store(), r.dataset = a.dataset().name;
+  r.has_epsilon = a.has_epsilon();
+  r.delta = a.dataset().delta, r.epsilon_cap = a.dataset().epsilon, r.rho_cap = a.dataset().rho;
+  if (r.has_epsilon) r.epsilon_spent = a.epsilon();
+  if (r.epsilon_cap > 0) r.epsilon_left = a.epsilon_left();
+  if (r.rho_cap > 0) r.rho_spent = a.rho();
+  return r;
+}
+
+Receipt Ledger::create(const Dataset& dataset) {
+  Account account(dataset);
+  account.check_plan();
+  Transaction t = Transaction::writing(*db_);
+  if (!db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset.name}).empty())
+    throw InvalidArgument(fmt::format("the ledger already has a data set '{}'", dataset.name),
+                          "a budget is fixed when it is created; choose another name");
+  const Entry e = append(
+      {{"kind", "dataset"}, {"definition", to_json(dataset)}, {"version", kVersion}}, dataset.name);
+  db_->run("INSERT INTO sotto_datasets (name, seq) VALUES ($1, $2)", {dataset.name, e.seq});
+  for (const std::string& part : account.places()) {
+    db_->run("INSERT INTO sotto_spends (dataset, part, seq, spend) VALUES ($1, $2, $3, $4)",
+             {dataset.name, part, e.seq, account.stored(part)});
+  }
+  t.commit();
+  return receipt(account, e.seq, e);
+}
+
+Ledger::Found Ledger::find(Entry reservation) {
+  Found f{std::move(reservation), false, false};
+  const auto rows = db_->query(select_entries("WHERE refers = $1"), {f.entry.seq});
+  f.committed = f.entry.kind == "charge";
+  if (rows.empty()) return f;
+  const Entry settled = entry_from_row(rows[0]);
+  f.committed = settled.kind == "commit";
+  f.abandoned = settled.kind == "abandon";
+  return f;
+}
+
+Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry) {
+  Transaction t = dry ? Transaction::reading(*db_) : Transaction::writing(*db_);
+  Account& account = this->account(c.dataset);
+  check_charge(c, account.dataset());
+  const Json events = events_json(c.spec);
+  const auto rows =
+      db_->query(select_entries("WHERE dataset = $1 AND release_key = $2"), {c.dataset, c.key});
+  if (!rows.empty()) {
+    const Found f = find(entry_from_row(rows[0]));
+    if (f.entry.json.at("events") != events || f.entry.json.value("part", "") != c.part)
+      throw InvalidArgument(
+          fmt::format("the key '{}' was used in entry {} for another release", c.key, f.entry.seq),
+          "nothing was charged; each release needs a key of its own");
+    if (f.abandoned)
+      throw InvalidArgument(
+          fmt::format("the key '{}' belongs to entry {}, which was abandoned", c.key, f.entry.seq),
+          "nothing was charged; use another key");
+    Receipt r = receipt(account, f.entry.seq, head());
+    r.replayed = true, r.committed = f.committed;
+    if (kind == "charge" && !f.committed && !dry) {
+      const Entry e = append({{"kind", "commit"}, {"entry", f.entry.seq}}, c.dataset);
+      r.head = e.hash, r.committed = true;
+      t.commit();
+    }
+    return r;
+  }
+  const std::string spend = account.charge(c.spec.event(), c.part);
+  if (dry) return receipt(account, 0, head());
+  const Entry e = append({{"kind", kind},
+                          {"key", c.key},
+                          {"part", c.part},
+                          {"purpose", c.purpose},
+                          {"by", c.by},
+                          {"events", events},
+                          {"spend", sha256(spend)},
+                          {"version", kVersion}},
+                         c.dataset);
+  store_spend(c.dataset, c.part, e.seq, spend);
+  Receipt r = receipt(account, e.seq, e);
+  r.committed = kind == "charge";
+  t.commit();
+  return r;
+}
+
+Receipt Ledger::reserve(const Charge& c) { return append_charge(c, "reserve", false); }
+Receipt Ledger::charge(const Charge& c) { return append_charge(c, "charge", false); }
+Receipt Ledger::quote(const Charge& c) { return append_charge(c, "charge", true); }
+
+Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
+  Transaction t = Transaction::writing(*db_);
+  const Found f = find(entry(seq));
+  if (f.entry.kind != "reserve" || f.committed || f.abandoned) {
+    const bool release = f.entry.kind == "reserve" || f.entry.kind == "charge";
+    throw InvalidArgument(fmt::format("entry {} is not an open reservation: it {}", seq,
+                                      !release      ? "is no release"
+                                      : f.abandoned ? "was abandoned"
+                                                    : "is committed"));
+  }
+  Account& account = this->account(f.entry.dataset);
+  body["entry"] = seq;
+  std::string spend;
+  const std::string part = f.entry.json.at("part").get<std::string>();
+  const bool refund = body.at("kind") == "abandon";
+  if (refund) {
+    std::vector<Event> events;
+    for (const Json& e : f.entry.json.at("events"))
+      events.push_back(event_from_json(nlohmann::ordered_json(e)));
+    spend = account.refund(compose(events), part);
+    body["spend"] = sha256(spend), body["part"] = part;
+  }
+  const Entry e = append(std::move(body), f.entry.dataset);
+  if (refund) store_spend(f.entry.dataset, part, e.seq, spend);
+  Receipt r = receipt(account, seq, e);
+  r.committed = !refund;
+  t.commit();
+  return r;
+}
+
+Receipt Ledger::commit(std::int64_t seq) { return settle(seq, {{"kind", "commit"}}); }
+
+Receipt Ledger::abandon(std::int64_t seq, const std::string& reason, const std::string& by) {
+  check_text("reason", reason, 2000);
+  if (!by.empty()) check_text("name of who asks", by);
+  return settle(seq, {{"kind", "abandon"}, {"reason", reason}, {"by", by}});
+}
+
+std::vector<Account> Ledger::accounts() {
+  Transaction t = Transaction::reading(*db_);
+  std::vector<Account> all;
+  for (const Values& row : db_->query("SELECT name FROM sotto_datasets ORDER BY seq"))
+    all.push_back(account(std::get<std::string>(row[0])));
+  return all;
+}
+
+std::vector<Entry> Ledger::entries(const std::string& dataset) {
+  const auto rows = dataset.empty()
+                        ? db_->query(select_entries("ORDER BY seq"))
+                        : db_->query(select_entries("WHERE dataset = $1 ORDER BY seq"), {dataset});
+  std::vector<Entry> all;
+  all.reserve(rows.size());
+  for (const Values& row : rows) all.push_back(entry_from_row(row));
+  return all;
+}
+
+}  // namespace sotto::ledger

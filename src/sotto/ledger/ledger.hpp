@@ -1,0 +1,97 @@
+// The budget ledger: what each data set may lose, what was spent of it, by whom and for what. Nothing is ever deleted.
+//
+// What       create(data set), then for each release reserve → commit (or charge: both at once), before anything leaves the process. abandon, with
+//            a reason, gives back a reservation whose result never left. show, export and verify read.
+// Guarantee  A release that waited for commit() is paid for; a reservation whose process died stays spent. Check and reserve are one
+//            transaction: of processes racing for the last of a budget exactly those win whose releases it covers. Retrying with
+//            the same key and the same events charges once.
+// Method     Entries in a hash chain (entry.hpp); the spend of each data set and part is stored beside them and named by its digest in the
+//            entry that changed it, so a charge reads one row instead of the whole history, and a changed spend is noticed.
+// Numerics   Sums are exact (accounting/adaptive_budget.hpp); what is shown is rounded up, what is left rounded down.
+// Reference  docs/ledger.md, docs/adr/0007-ledger.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sotto/core/spec.hpp"
+#include "sotto/ledger/account.hpp"
+#include "sotto/ledger/database.hpp"
+#include "sotto/ledger/entry.hpp"
+
+namespace sotto::ledger {
+
+// One release that is to be paid for.
+struct Charge {
+  std::string dataset;
+  Spec spec;
+  std::string key;        // of the release: the same key never pays twice
+  std::string part = {};  // of the data set; empty: all of it
+  std::string purpose = {};
+  std::string by = {};    // who asks
+  std::string unit = {};  // when given, it must be the data set's
+};
+
+struct Receipt {
+  std::int64_t entry = 0;  // of the reservation or charge
+  std::string head;        // the newest hash after it
+  std::string store;       // which ledger
+  std::string dataset;
+  bool replayed = false;  // the key was known: nothing new was charged
+  bool committed = false;
+  bool has_epsilon = true;  // false: a cap in ρ without δ
+  double epsilon_spent = 0, epsilon_left = 0, epsilon_cap = 0, delta = 0;
+  double rho_spent = 0, rho_cap = 0;  // for a cap in ρ
+};
+
+// Milliseconds since 1970, of the system's clock unless a test says otherwise.
+using Clock = std::function<std::int64_t()>;
+std::int64_t system_clock();
+
+class Ledger {
+ public:
+  Ledger(std::unique_ptr<Database> database, OpenMode mode, Clock clock = system_clock);
+  static Ledger open(const StoreLocation& location, OpenMode mode) {
+    return {open_database(location, mode), mode};
+  }
+
+  Receipt create(const Dataset& dataset);  // throws InvalidArgument when the name is taken
+  Receipt reserve(const Charge& charge);   // throws BudgetExceeded, and nothing is written
+  Receipt charge(const Charge& charge);
+  Receipt commit(std::int64_t entry);  // of a reservation; committing twice is an error
+  Receipt abandon(std::int64_t entry, const std::string& reason, const std::string& by = {});
+  Receipt quote(const Charge& charge);  // what reserve would answer; writes nothing
+
+  // Reading. All of one call is one moment.
+  std::vector<Account> accounts();
+  std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
+  Entry head();
+  std::string store();
+  Database& database() { return *db_; }
+
+ private:
+  struct Found {
+    Entry entry;
+    bool committed, abandoned;
+  };
+  Receipt append_charge(const Charge& charge, const std::string& kind, bool dry);
+  Receipt settle(std::int64_t seq, nlohmann::json body);
+  Account& account(const std::string& dataset);
+  Entry entry(std::int64_t seq);
+  Found find(Entry reservation);
+  Entry append(nlohmann::json body, const std::string& dataset);
+  void store_spend(const std::string& dataset, const std::string& part, std::int64_t seq,
+                   const std::string& spend);
+  Receipt receipt(const Account& account, std::int64_t seq, const Entry& head);
+
+  std::unique_ptr<Database> db_;
+  Clock clock_;
+  std::string store_;
+  std::map<std::string, Account>
+      known_;  // definitions never change; spends are read anew each time
+};
+
+}  // namespace sotto::ledger

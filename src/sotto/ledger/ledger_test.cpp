@@ -1,0 +1,3 @@
+#include "sotto/ledger/ledger.hpp"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,190 @@
+#include "sotto/ledger/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "sotto/core/digest.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+
+namespace sotto::ledger {
+namespace {
+
+using Json = nlohmann::json;
+
+class Replay {
+ public:
+  void apply(const Entry& e) {
+    check_link(e);
+    if (e.kind == "dataset") {
+      add_dataset(e);
+    } else if (e.kind == "reserve" || e.kind == "charge") {
+      charge(e);
+    } else if (e.kind == "commit" || e.kind == "abandon") {
+      settle(e);
+    } else if (e.kind != "store" || e.seq != 1) {
+      fail(e.seq, fmt::format("it is of the unknown kind '{}'", e.kind));
+    }
+    if (e.seq == 1 && e.kind != "store") fail(1, "it does not open the ledger");
+  }
+
+  void compare(Database& db) const {
+    const auto fail_table = [](const std::string& what) {
+      throw VerificationFailed(what + " is not what the entries say", "do not rely on this ledger");
+    };
+    const auto names = db.query("SELECT name, seq FROM sotto_datasets");
+    if (names.size() != sets_.size()) fail_table("the list of data sets");
+    for (const Values& row : names) {
+      const auto it = sets_.find(std::get<std::string>(row[0]));
+      if (it == sets_.end() || row[1] != Value(it->second.seq)) fail_table("the list of data sets");
+    }
+    std::size_t places = 0;
+    for (const auto& [name, set] : sets_) places += set.account.places().size();
+    const auto spends = db.query("SELECT dataset, part, seq, spend FROM sotto_spends");
+    if (spends.size() != places) fail_table("the list of spends");
+    for (const Values& row : spends) {
+      const auto& name = std::get<std::string>(row[0]);
+      const auto& part = std::get<std::string>(row[1]);
+      const auto it = sets_.find(name);
+      if (it == sets_.end() || !it->second.changed.contains(part) ||
+          row[2] != Value(it->second.changed.at(part)) ||
+          row[3] != Value(it->second.account.stored(part)))
+        fail_table(fmt::format("the spend of '{}'", name));
+    }
+  }
+
+  std::int64_t entries() const { return last_seq_; }
+  std::int64_t datasets() const { return static_cast<std::int64_t>(sets_.size()); }
+  const std::string& head() const { return last_hash_; }
+  bool has(const std::string& pin) const { return pinned_ || pin.empty(); }
+  void look_for(std::string pin) { pin_ = std::move(pin); }
+
+ private:
+  struct Set {
+    Account account;
+    std::int64_t seq;
+    std::map<std::string, std::int64_t> changed;  // part → the entry that last changed its spend
+  };
+
+  [[noreturn]] static void fail(std::int64_t seq, const std::string& why) {
+    throw VerificationFailed(fmt::format("entry {} of the ledger does not hold: {}", seq, why),
+                             "restore the store from a copy whose head you pinned");
+  }
+
+  void check_link(const Entry& e) {
+    if (e.seq != last_seq_ + 1) fail(e.seq, fmt::format("entry {} is missing", last_seq_ + 1));
+    if (e.json.at("previous") != last_hash_) fail(e.seq, "it does not follow the one before");
+    if (canonical(e.json) != e.body) fail(e.seq, "it is not in canonical form");
+    const auto time = e.json.at("time").get<std::int64_t>();
+    if (time < last_time_) fail(e.seq, "it is older than the one before");
+    last_seq_ = e.seq, last_hash_ = e.hash, last_time_ = time;
+    pinned_ = pinned_ || e.hash == pin_;
+  }
+
+  void add_dataset(const Entry& e) {
+    Dataset d = dataset_from_json(e.json.at("definition"));
+    d.name = e.dataset;
+    Set set{Account(std::move(d)), e.seq, {}};
+    set.account.check_plan();
+    for (const std::string& part : set.account.places()) set.changed[part] = e.seq;
+    if (!sets_.emplace(e.dataset, std::move(set)).second)
+      fail(e.seq, "it creates a data set that is there");
+  }
+
+  Set& set_of(const Entry& e) {
+    const auto it = sets_.find(e.dataset);
+    if (it == sets_.end()) fail(e.seq, "its data set does not exist");
+    return it->second;
+  }
+
+  void charge(const Entry& e) {
+    Set& set = set_of(e);
+    if (!keys_.emplace(e.dataset, e.json.at("key").get<std::string>()).second)
+      fail(e.seq, "its key was used before");
+    const std::string part = e.json.at("part").get<std::string>();
+    std::string spend;
+    try {
+      spend = set.account.charge(event_of(e), part);
+    } catch (const BudgetExceeded&) {
+      fail(e.seq, "the budget did not cover it");
+    }
+    finish(set, e, part, spend);
+    if (e.kind == "reserve") open_.emplace(e.seq, e);
+  }
+
+  void settle(const Entry& e) {
+    Set& set = set_of(e);
+    const auto it = open_.find(e.json.at("entry").get<std::int64_t>());
+    if (it == open_.end() || it->second.dataset != e.dataset)
+      fail(e.seq, "it settles what is no open reservation");
+    if (e.kind == "abandon") {
+      if (e.json.at("reason").get<std::string>().empty()) fail(e.seq, "it gives no reason");
+      const std::string part = it->second.json.at("part").get<std::string>();
+      finish(set, e, part, set.account.refund(event_of(it->second), part));
+    }
+    open_.erase(it);
+  }
+
+  void finish(Set& set, const Entry& e, const std::string& part, const std::string& spend) {
+    if (e.json.at("spend") != sha256(spend) || e.json.at("part") != part)
+      fail(e.seq, "the spend it states is not what its events cost");
+    set.changed[part] = e.seq;
+  }
+
+  static Event event_of(const Entry& e) {
+    std::vector<Event> events;
+    for (const Json& j : e.json.at("events"))
+      events.push_back(event_from_json(nlohmann::ordered_json(j)));
+    return compose(std::move(events));
+  }
+
+  std::map<std::string, Set> sets_;
+  std::set<std::pair<std::string, std::string>> keys_;
+  std::map<std::int64_t, Entry> open_;
+  std::int64_t last_seq_ = 0, last_time_ = 0;
+  std::string last_hash_ = std::string(64, '0'), pin_;
+  bool pinned_ = false;
+};
+
+}  // namespace
+
+Verified verify(Ledger& ledger, const std::string& pin) {
+  ledger.database().check_medium();
+  Transaction t = Transaction::reading(ledger.database());
+  Replay replay;
+  replay.look_for(pin);
+  constexpr std::int64_t kBatch = 1000;
+  for (std::int64_t from = 0;; from += kBatch) {
+    const auto rows = ledger.database().query(
+        fmt::format("SELECT {} FROM sotto_entries WHERE seq > $1 AND seq <= $2 ORDER BY seq",
+                    kEntryColumns),
+        {from, from + kBatch});
+    for (const Values& row : rows) {
+      const Entry e = entry_from_row(row);
+      try {
+        replay.apply(e);
+      } catch (const nlohmann::json::exception&) {
+        throw VerificationFailed(fmt::format("entry {} of the ledger lacks a field", e.seq));
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::verification_failed) throw;
+        throw VerificationFailed(
+            fmt::format("entry {} of the ledger does not hold: {}", e.seq, error.what()));
+      }
+    }
+    if (rows.size() < kBatch) break;
+  }
+  const auto count = ledger.database().query("SELECT count(*) FROM sotto_entries");
+  if (count[0][0] != Value(replay.entries()) || replay.entries() == 0)
+    throw VerificationFailed("the ledger has entries outside its chain");
+  replay.compare(ledger.database());
+  if (!replay.has(pin))
+    throw VerificationFailed(
+        fmt::format("the pinned entry {} is not in the chain: the store was rolled back or "
+                    "replaced",
+                    pin),
+        "restore the store that has it; what was charged after this copy was made is missing here");
+  return {replay.entries(), replay.datasets(), replay.head(), ledger.store()};
+}
+
+}  // namespace sotto::ledger
