@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "../charge.hpp"
 #include "../cost.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
@@ -93,7 +94,9 @@ void run(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
   const Cost cost = cost_of(release.event, relation_of(arguments), arguments);
   Json json = {{"schema", 1}};
+  Payment payment(arguments, Spec{relation_of(arguments), {release.event}}, "record");
   if (arguments.flag("dry-run")) {
+    payment.quote(context, json);
     if (arguments.flag("json")) {
       json["dry_run"] = true;
       add_cost(json, release.event, arguments, cost);
@@ -106,13 +109,17 @@ void run(const Arguments& arguments, Context& context) {
     return;
   }
   std::optional<Rng> seeded = insecure_rng(arguments, context);
-  const Answer answer = release.run(seeded ? *seeded : context.rng());
+  Rng& rng = seeded ? *seeded : context.rng();
+  payment.reserve(context);
+  const Answer answer = payment.guard([&] { return release.run(rng); });
   check_delta(arguments, answer, context);
+  payment.commit(context);
   if (arguments.flag("json")) {
     json["value"] = answer.value;
     json["noise"] = noise_json(answer.noise);
     add_cost(json, answer.event, arguments, cost);
     if (seeded) json["warning"] = kInsecure;
+    payment.add_to(json);
     context.out.print("{}\n", json.dump());
   } else if (context.quiet) {
     context.out.print("{}\n", answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text);
@@ -242,6 +249,7 @@ Command statistic(std::string name, std::string summary, std::vector<Example> ex
   command.options = data_options(column_required);
   for (auto& option : own) command.options.push_back(std::move(option));
   for (auto& option : privacy_options()) command.options.push_back(std::move(option));
+  for (auto& option : payment_options()) command.options.push_back(std::move(option));
   command.usage = fmt::format("--data FILE{} (--epsilon E [--delta D] | --rho R) [options]", needs);
   return command;
 }

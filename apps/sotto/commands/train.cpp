@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "../charge.hpp"
 #include "../cost.hpp"
 #include "model_options.hpp"
 #include "release.hpp"
@@ -123,10 +124,15 @@ void run(const Arguments& arguments, Context& context) {
   const Cost cost =
       training.event() ? cost_of(*training.event(), training.relation(), arguments) : Cost{};
 
+  Payment payment(arguments,
+                  training.event() ? std::optional(Spec{training.relation(), {*training.event()}})
+                                   : std::nullopt,
+                  std::string(name(encoder.schema().unit)));
   Json json = summary(training, arguments, cost);
   if (!training.event()) json["warning"] = "NOT PRIVATE";
   if (dry) {
     json["dry_run"] = true;
+    payment.quote(context, json);
     if (training.event()) json["event"] = to_json(*training.event());
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
@@ -141,10 +147,13 @@ void run(const Arguments& arguments, Context& context) {
 
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
+  payment.reserve(context);
   Progress progress(context.progress("training", 0));
-  const LinearTraining::Fit fit =
-      training.run(arguments.text("data"), table_options(arguments), rng, &progress);
+  const LinearTraining::Fit fit = payment.guard([&] {
+    return training.run(arguments.text("data"), table_options(arguments), rng, &progress);
+  });
   progress.finish();
+  payment.commit(context);
   write_artifact(arguments.text("out"), fit.model, encoder,
                  certificate(training, fit.event, encoder, arguments, rng));
 
@@ -154,6 +163,7 @@ void run(const Arguments& arguments, Context& context) {
     json["seconds"] = seconds;
     json["out"] = arguments.text("out");
     if (seeded) json["warning"] = kInsecure;
+    payment.add_to(json);
     context.out.print("{}\n", json.dump());
     return;
   }
@@ -191,7 +201,10 @@ Command train_command() {
   options.push_back({.name = "dataset",
                      .type = Type::text,
                      .value = "LABEL",
-                     .help = "a name for the data, quoted in the certificate"});
+                     .help =
+                         "a name for the data, quoted in the certificate; with a ledger the data "
+                         "set whose budget is charged"});
+  for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   options.push_back({.name = "dry-run",
                      .type = Type::flag,

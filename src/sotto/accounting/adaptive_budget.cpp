@@ -234,11 +234,33 @@ Spend AdaptiveBudget::cost(const Event& event) const {
                         "rdp expresses the most kinds of events");
     }
   }
+  price_at_a_delta(event, total);
   return total;
 }
 
+// What is not pure can still be added up as (ε, δ) with a small δ, so that one Gaussian release does not shut the gauge of a data set
+// that is otherwise charged in pure ε.
+void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
+  constexpr double kSlices = 32;
+  Spend::Sum& sum = total.sums_[0];
+  if (gauges_[0].kind != Kind::pure || sum.unbounded == 0 || cap_.own_delta == 0) return;
+  const double slice = own_limit() / kSlices;
+  double price = kInfinity;
+  try {
+    price = steps_up(event_epsilon(event, cap_.relation, slice));
+  } catch (const Unsupported&) {
+  }
+  if (!std::isfinite(price)) return;
+  sum = {};
+  sum.amount.add(price);
+  sum.delta.add(slice);
+}
+
+// Half of own_delta is for the sum of (ε, δ), half for the other gauges, whose failures are the same events.
+double AdaptiveBudget::own_limit() const { return cap_.own_delta / 2; }
+
 bool AdaptiveBudget::covers(const Gauge& g, const Spend::Sum& s) const {
-  return s.unbounded == 0 && s.amount <= ExactSum(g.budget) && s.delta <= ExactSum(cap_.own_delta);
+  return s.unbounded == 0 && s.amount <= ExactSum(g.budget) && s.delta <= ExactSum(own_limit());
 }
 
 bool AdaptiveBudget::covers(const Spend& spend) const {
@@ -249,7 +271,7 @@ bool AdaptiveBudget::covers(const Spend& spend) const {
 }
 
 double AdaptiveBudget::epsilon(const Gauge& g, const Spend::Sum& s) const {
-  if (s.unbounded != 0 || s.delta > ExactSum(cap_.own_delta)) return kInfinity;
+  if (s.unbounded != 0 || s.delta > ExactSum(own_limit())) return kInfinity;
   const double amount = s.amount.upper();
   if (amount == 0) return 0;
   // The nearest double is what a person wrote for a whole number of steps.

@@ -5,8 +5,8 @@
 // Guarantee  Releases made only while covers() held satisfy the cap, although each event may depend on everything released before.
 // Method     Gauge k alone is a filter for (ε, δ_k). Transcripts that gauge k admits to their end are those of the computation stopped by k,
 //            so on them P ≤ e^ε·Q + δ_k. Admitting whatever any gauge admits costs Σδ_k = δ. Adding up pure ε has δ_k = 0 and is
-//            always among them. rdp: one Rényi order that suits a full budget has most of δ, eight others share the rest;
-//            zcdp and gdp: one gauge with all of δ. own_delta of δ is set aside for events that have a failure probability of their own.
+//            always among them (what is not pure joins it as (ε, δ) with a small δ). rdp: one Rényi order that suits a full budget has most of δ, eight others share the rest;
+//            zcdp and gdp: one gauge with all of δ. own_delta of δ is set aside for events that have a failure probability of their own: half of it for the sum of (ε, δ), half for the rest.
 // Numerics   Sums and comparisons are exact. Pure ε and ρ count in steps of 10^-12 that decimals such as 0.1 meet exactly, so ten charges
 //            of 0.1 fill a cap of 1; everything else is rounded up to a step.
 // Reference  [FZ21], [WRRW23], [ST22]; docs/math/filters.md, section "Several filters side by side".
@@ -76,6 +76,8 @@ class AdaptiveBudget {
   };
   friend class Spend;
   void add_orders(double delta);
+  void price_at_a_delta(const Event& event, Spend& total) const;
+  double own_limit() const;
   bool covers(const Gauge& gauge, const Spend::Sum& sum) const;
   double epsilon(const Gauge& gauge, const Spend::Sum& sum) const;
 

@@ -84,9 +84,18 @@ TEST(AdaptiveBudget, TheStatedEpsilonIsAnUpperBoundAndReachesTheCapOnlyAtTheEnd)
 
 TEST(AdaptiveBudget, OwnFailureProbabilitiesComeFromWhatIsSetAside) {
   const AdaptiveBudget budget(cap(Accountant::rdp));
-  EXPECT_TRUE(budget.covers(budget.cost(ApproximateEvent{0.1, 2.5e-7})));
-  EXPECT_FALSE(budget.covers(budget.cost(ApproximateEvent{0.1, 2.6e-7})));
+  EXPECT_TRUE(budget.covers(budget.cost(ApproximateEvent{0.1, 1.25e-7})));
+  EXPECT_FALSE(budget.covers(budget.cost(ApproximateEvent{0.1, 1.26e-7})));
   EXPECT_TRUE(std::isinf(budget.epsilon(budget.cost(ApproximateEvent{0.1, 1e-3}))));
+}
+
+TEST(AdaptiveBudget, OneGaussianReleaseDoesNotShutTheGaugeOfPureEpsilon) {
+  const AdaptiveBudget budget(cap(Accountant::rdp));
+  Spend spent = budget.nothing();
+  for (int i = 0; i < 8; ++i) spent.add(budget.cost(PureEvent{0.3}));
+  spent.add(budget.cost(GaussianEvent{15, 1}));
+  EXPECT_TRUE(budget.covers(spent));
+  EXPECT_GT(budget.epsilon(spent), 2.4);
 }
 
 TEST(AdaptiveBudget, WhatIsTakenAwayAgainLeavesNoTrace) {

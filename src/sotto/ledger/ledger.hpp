@@ -8,7 +8,7 @@
 // Method     Entries in a hash chain (entry.hpp); the spend of each data set and part is stored beside them and named by its digest in the
 //            entry that changed it, so a charge reads one row instead of the whole history, and a changed spend is noticed.
 // Numerics   Sums are exact (accounting/adaptive_budget.hpp); what is shown is rounded up, what is left rounded down.
-// Reference  docs/ledger.md, docs/adr/0007-ledger.md.
+// Reference  docs/ledger.md, docs/adr/0008-ledger.md.
 #pragma once
 
 #include <cstdint>

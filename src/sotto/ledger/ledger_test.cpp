@@ -1,3 +1,385 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "sotto/core/error.hpp"
+#include "sotto/ledger/history.hpp"
+#include "sotto/ledger/schema.hpp"
+#include "sotto/ledger/test_stores.hpp"
+#include "sotto/ledger/verify.hpp"
+
+namespace sotto::ledger {
+namespace {
+
+using test::census;
+using test::OnBothStores;
+using test::pure;
+
+using LedgerTest = OnBothStores;
+INSTANTIATE_TEST_SUITE_P(Stores, LedgerTest, ::testing::Values("sqlite", "postgres"),
+                         [](const auto& store) { return store.param; });
+
+TEST_P(LedgerTest, AChargeSaysWhatIsSpentAndLeft) {
+  Ledger l = open(OpenMode::create);
+  l.create(census());
+  const Receipt r = l.charge(pure(0.3, "a"));
+  EXPECT_EQ(r.epsilon_spent, 0.3);
+  EXPECT_EQ(r.epsilon_left, 2.7);
+  EXPECT_EQ(r.head, l.head().hash);
+  EXPECT_TRUE(r.committed);
+  EXPECT_EQ(verify(l).head, r.head);
+}
+
+TEST_P(LedgerTest, TenTenthsFillACapOfOneAndTheEleventhIsRefusedWithoutATrace) {
+  Ledger l = open(OpenMode::create);
+  l.create(census(1));
+  for (int i = 0; i < 10; ++i) l.charge(pure(0.1, "k" + std::to_string(i)));
+  const std::string head = l.head().hash;
+  EXPECT_THROW(l.charge(pure(0.1, "one more")), BudgetExceeded);
+  EXPECT_THROW(l.charge(pure(1e-9, "a little more")), BudgetExceeded);
+  EXPECT_THROW(l.quote(pure(1e-9, "a question")), BudgetExceeded);
+  EXPECT_EQ(l.head().hash, head);
+  EXPECT_EQ(open().head().hash, head);
+  EXPECT_EQ(verify(l).entries, 12);
+}
+
+TEST_P(LedgerTest, TheSameKeyIsChargedOnceAndNeverForAnotherRelease) {
+  Ledger l = open(OpenMode::create);
+  l.create(census());
+  const Receipt first = l.charge(pure(0.3, "a"));
+  const Receipt again = l.charge(pure(0.3, "a"));
+  EXPECT_TRUE(again.replayed);
+  EXPECT_EQ(again.entry, first.entry);
+  EXPECT_EQ(again.head, first.head);
+  EXPECT_EQ(again.epsilon_spent, 0.3);
+  EXPECT_THROW(l.charge(pure(0.2, "a")), InvalidArgument);
+  EXPECT_EQ(l.head().hash, first.head);
+}
+
+TEST_P(LedgerTest, AReservationStaysSpentWhenItsProcessIsGone) {
+  open(OpenMode::create).create(census(1));
+  const Receipt r = open().reserve(pure(0.8, "training"));
+  EXPECT_FALSE(r.committed);
+  Ledger l = open();
+  EXPECT_THROW(l.reserve(pure(0.3, "another")), BudgetExceeded);
+  const Receipt resumed = l.reserve(pure(0.8, "training"));
+  EXPECT_TRUE(resumed.replayed);
+  EXPECT_EQ(resumed.entry, r.entry);
+  EXPECT_TRUE(l.commit(r.entry).committed);
+  EXPECT_THROW(l.commit(r.entry), InvalidArgument);
+  EXPECT_THROW(l.abandon(r.entry, "too late"), InvalidArgument);
+  EXPECT_TRUE(l.reserve(pure(0.8, "training")).committed);
+  verify(l);
+}
+
+TEST_P(LedgerTest, AbandoningNeedsAReasonAndGivesTheBudgetBack) {
+  Ledger l = open(OpenMode::create);
+  l.create(census(1));
+  const Receipt r = l.reserve(pure(0.8, "training"));
+  EXPECT_THROW(l.abandon(r.entry, ""), InvalidArgument);
+  EXPECT_EQ(l.abandon(r.entry, "the machine burnt down").epsilon_spent, 0);
+  EXPECT_THROW(l.reserve(pure(0.8, "training")), InvalidArgument);  // its key is used up
+  EXPECT_THROW(l.commit(r.entry), InvalidArgument);
+  EXPECT_EQ(l.charge(pure(1, "all")).epsilon_left, 0);
+  EXPECT_EQ(verify(l).entries, 5);  // nothing was deleted
+  EXPECT_THROW(l.commit(99), InvalidArgument);
+  EXPECT_THROW(l.commit(2), InvalidArgument);
+}
+
+TEST_P(LedgerTest, DisjointPartsSpendSeparatelyAndTheWholeSpendsForAll) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census(1);
+  d.parts = {"north", "south"};
+  l.create(d);
+  l.charge(pure(0.5, "n", "north"));
+  EXPECT_EQ(l.charge(pure(0.5, "s", "south")).epsilon_spent, 0.5);
+  EXPECT_EQ(l.charge(pure(0.4, "w")).epsilon_spent, 0.9);
+  EXPECT_THROW(l.charge(pure(0.2, "n2", "north")), BudgetExceeded);
+  EXPECT_THROW(l.charge(pure(0.2, "w2")), BudgetExceeded);
+  EXPECT_EQ(l.charge(pure(0.1, "n3", "north")).epsilon_left, 0);
+  EXPECT_NO_THROW(l.charge(pure(0.1, "s3", "south")));
+  EXPECT_THROW(l.charge(pure(0.1, "x", "east")), InvalidArgument);
+  verify(l);
+  d.name = "other", d.relation = Relation::replace_one;
+  EXPECT_THROW(l.create(d), InvalidArgument);
+}
+
+TEST_P(LedgerTest, LossDistributionsNeedAPlanAndCoverExactlyThePlan) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census(1);
+  d.accountant = Accountant::pld, d.own_delta = 0;
+  EXPECT_THROW(l.create(d), InvalidArgument);
+  const Event step = GaussianEvent{10, 1};
+  d.plan = {repeat(step, 10000)};
+  EXPECT_THROW(l.create(d), BudgetExceeded);
+  d.plan = {repeat(step, 3), PureEvent{0.1}};
+  l.create(d);
+  const auto release = [&](const Event& e, const std::string& key) {
+    return Charge{.dataset = "census", .spec = {Relation::add_remove, {e}}, .key = key};
+  };
+  l.charge(release(repeat(step, 2), "a"));
+  EXPECT_THROW(l.charge(release(repeat(step, 2), "b")), BudgetExceeded);
+  EXPECT_THROW(l.charge(release(PureEvent{0.2}, "c")), BudgetExceeded);
+  l.charge(release(step, "d"));
+  const Receipt last = l.charge(release(PureEvent{0.1}, "e"));
+  EXPECT_LE(last.epsilon_spent, 1);
+  verify(l);
+}
+
+TEST_P(LedgerTest, WhatDoesNotMatchTheDataSetIsRefused) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census();
+  d.purposes = {"report", "model"};
+  l.create(d);
+  EXPECT_THROW(l.create(d), InvalidArgument);
+  Charge c = pure(0.1, "a");
+  EXPECT_THROW(l.charge(c), InvalidArgument);
+  c.purpose = "marketing";
+  EXPECT_THROW(l.charge(c), InvalidArgument);
+  c.purpose = "report";
+  c.spec.relation = Relation::replace_one;
+  EXPECT_THROW(l.charge(c), InvalidArgument);
+  c.spec.relation = Relation::add_remove;
+  c.unit = "user";
+  EXPECT_THROW(l.charge(c), InvalidArgument);
+  c.unit = "record";
+  c.dataset = "nothing";
+  EXPECT_THROW(l.charge(c), InvalidArgument);
+  c.dataset = "census";
+  c.spec.events.clear();
+  EXPECT_THROW(l.charge(c), InvalidArgument);
+  c.spec.events = {PureEvent{0.1}};
+  EXPECT_NO_THROW(l.charge(c));
+}
+
+TEST_P(LedgerTest, AClockThatRunsBackwardsDoesNotMakeTheHistoryDoSo) {
+  std::int64_t now = 1'800'000'000'000;
+  Ledger l(open_database(location_, OpenMode::create), OpenMode::create,
+           [&] { return now -= 1000; });
+  l.create(census());
+  for (int i = 0; i < 5; ++i) l.charge(pure(0.1, std::to_string(i)));
+  std::int64_t last = 0;
+  for (const Entry& e : l.entries()) {
+    EXPECT_GE(e.json.at("time").get<std::int64_t>(), last);
+    last = e.json.at("time").get<std::int64_t>();
+  }
+  verify(l);
+}
+
+TEST_P(LedgerTest, HostileNamesAreOnlyNames) {
+  Ledger l = open(OpenMode::create);
+  const std::string names[] = {"'; DROP TABLE sotto_entries; --",
+                               "\"quoted\"",
+                               "数据集-2026",
+                               "naïve 🙂",
+                               "$1",
+                               "%s%n",
+                               "a\\b",
+                               "{\"json\":1}"};
+  for (const std::string& name : names) {
+    Dataset d = census();
+    d.name = name, d.parts = {name}, d.purposes = {name}, d.owner = name;
+    l.create(d);
+    Charge c = pure(0.1, name, name);
+    c.dataset = name, c.purpose = name, c.by = name;
+    EXPECT_EQ(l.charge(c).epsilon_spent, 0.1) << name;
+    EXPECT_TRUE(l.charge(c).replayed) << name;
+  }
+  verify(l);
+  for (const std::string& bad :
+       {std::string(), std::string("a\nb"), std::string("\x1b[31m"), std::string("a\0b", 3),
+        std::string("\xff\xfe"), std::string("\xc0\xaf"), std::string("x\u202ey"),
+        std::string(5000, 'x')}) {
+    Dataset d = census();
+    d.name = bad;
+    EXPECT_THROW(l.create(d), InvalidArgument);
+  }
+}
+
+TEST_P(LedgerTest, ExactlyTheAffordableOnesOfSixteenRacingProcessesWin) {
+  open(OpenMode::create).create(census(1));
+  constexpr int kProcesses = 16, kTries = 4;
+  int results[2];
+  ASSERT_EQ(pipe(results), 0);
+  for (int p = 0; p < kProcesses; ++p) {
+    if (fork() != 0) continue;
+    char won = 0;
+    try {
+      Ledger l = open();
+      for (int i = 0; i < kTries; ++i) {
+        try {
+          l.charge(pure(0.05, std::to_string(p) + "/" + std::to_string(i)));
+          ++won;
+        } catch (const BudgetExceeded&) {
+        }
+      }
+    } catch (...) {
+      won = 100;
+    }
+    [[maybe_unused]] const ssize_t n = write(results[1], &won, 1);
+    _exit(0);
+  }
+  int sum = 0;
+  for (int p = 0; p < kProcesses; ++p) {
+    char won = 0;
+    ASSERT_EQ(read(results[0], &won, 1), 1);
+    sum += won;
+    wait(nullptr);
+  }
+  // As many as one process alone could afford: at least the twenty whose ε add up to 1.
+  Account alone(census(1));
+  int affordable = 0;
+  try {
+    for (;; ++affordable) alone.charge(PureEvent{0.05}, "");
+  } catch (const BudgetExceeded&) {
+  }
+  EXPECT_GE(affordable, 20);
+  EXPECT_EQ(sum, affordable);
+  Ledger l = open();
+  EXPECT_EQ(l.accounts()[0].stored(""), alone.stored(""));
+  EXPECT_EQ(releases(l.entries("census")).size(), static_cast<std::size_t>(affordable));
+  verify(l);
+}
+
+TEST_P(LedgerTest, ChangesBehindTheLedgersBackAreDetected) {
+  {
+    Ledger l = open(OpenMode::create);
+    l.create(census());
+    for (int i = 0; i < 3; ++i) l.charge(pure(0.1, std::to_string(i)));
+    l.abandon(l.reserve(pure(0.1, "r")).entry, "test");
+  }
+  const char* attacks[] = {
+      "UPDATE sotto_entries SET body = replace(body, '0.1', '0.2') WHERE seq = 3",
+      "UPDATE sotto_entries SET hash = replace(hash, 'a', 'b')",
+      "UPDATE sotto_entries SET release_key = 'x' WHERE seq = 3",
+      "UPDATE sotto_entries SET kind = 'commit' WHERE seq = 3",
+      "UPDATE sotto_entries SET dataset = 'x' WHERE seq = 3",
+      "UPDATE sotto_entries SET refers = 3 WHERE seq = 7",
+      "DELETE FROM sotto_entries WHERE seq = 4",
+      "DELETE FROM sotto_entries WHERE seq = 1",
+      "UPDATE sotto_spends SET spend = '[[\"0\",\"0\",0]]'",
+      "UPDATE sotto_spends SET seq = 3",
+      "DELETE FROM sotto_spends",
+      "UPDATE sotto_datasets SET seq = 3",
+      "DELETE FROM sotto_datasets",
+      "INSERT INTO sotto_datasets (name, seq) VALUES ('free', 2)",
+      "INSERT INTO sotto_entries SELECT 99, kind, 'y', NULL, NULL, body, hash FROM sotto_entries "
+      "WHERE seq = 2"};
+  for (const char* attack : attacks) {
+    Ledger l = open();
+    Transaction t = Transaction::writing(l.database());
+    l.database().run(attack);
+    // Inside the transaction, so that the next attack starts from the same store.
+    struct Inside final : Database {
+      explicit Inside(Database& d) : db(d) {}
+      Database& db;
+      std::vector<Values> query(const std::string& s, const Values& v) override {
+        return db.query(s, v);
+      }
+      void begin_writing() override {}
+      void begin_reading() override {}
+      void commit() override {}
+      void rollback() noexcept override {}
+      bool has_table(const std::string& n) override { return db.has_table(n); }
+    };
+    Ledger changed(std::make_unique<Inside>(l.database()), OpenMode::read);
+    EXPECT_THROW(verify(changed), VerificationFailed) << attack;
+  }
+  Ledger l = open();
+  EXPECT_NO_THROW(verify(l));
+}
+
+TEST_P(LedgerTest, ARolledBackStoreIsDetectedWhenItsHeadWasPinned) {
+  Ledger l = open(OpenMode::create);
+  l.create(census());
+  const std::string old = l.charge(pure(0.1, "a")).head;
+  EXPECT_NO_THROW(verify(l, old));
+  const std::string pinned = l.charge(pure(0.2, "b")).head;
+  EXPECT_NO_THROW(verify(l, old));
+  EXPECT_NO_THROW(verify(l, pinned));
+  Transaction t = Transaction::writing(l.database());
+  const std::string spend = [] {
+    Account a(census());
+    return a.charge(PureEvent{0.1}, "");
+  }();
+  l.database().run("DELETE FROM sotto_entries WHERE seq = 4");
+  l.database().run("UPDATE sotto_spends SET seq = 3, spend = $1", {spend});
+  t.commit();
+  EXPECT_NO_THROW(verify(l, old));  // a whole, shorter history
+  EXPECT_THROW(verify(l, pinned), VerificationFailed);
+}
+
+TEST_P(LedgerTest, OlderSchemasAreBroughtUpToDateAndNewerOnesRefused) {
+  std::string head;
+  {
+    Ledger l = open(OpenMode::create);
+    l.create(census());
+    head = l.charge(pure(0.1, "a")).head;
+  }
+  auto db = open_database(location_, OpenMode::write);
+  ASSERT_EQ(schema_version(*db), 1);
+  auto steps = migrations();
+  steps.push_back({"ALTER TABLE sotto_datasets ADD COLUMN note TEXT"});
+  EXPECT_THROW(require_current(*db, steps), StorageError);
+  {
+    Transaction t = Transaction::writing(*db);
+    migrate(*db, steps);
+    t.commit();
+  }
+  EXPECT_EQ(schema_version(*db), 2);
+  EXPECT_EQ(db->query("SELECT note FROM sotto_datasets").size(), 1);
+  EXPECT_THROW(open(), StorageError);  // this sotto knows version 1 only
+  EXPECT_THROW(open(OpenMode::read), StorageError);
+  db->run("UPDATE sotto_schema SET version = 1");
+  Ledger l = open();
+  EXPECT_EQ(verify(l).head, head);
+}
+
+TEST_P(LedgerTest, AMigrationThatFailsHalfWayLeavesTheOldSchema) {
+  open(OpenMode::create).create(census());
+  auto db = open_database(location_, OpenMode::write);
+  auto steps = migrations();
+  steps.push_back({"ALTER TABLE sotto_datasets ADD COLUMN note TEXT", "this is not SQL"});
+  try {
+    Transaction t = Transaction::writing(*db);
+    migrate(*db, steps);
+    t.commit();
+    FAIL();
+  } catch (const StorageError&) {
+  }
+  EXPECT_EQ(schema_version(*db), 1);
+  EXPECT_THROW(db->query("SELECT note FROM sotto_datasets"), StorageError);
+}
+
+TEST_P(LedgerTest, ThereIsNoLedgerUntilOneIsCreated) {
+  EXPECT_THROW(open(), StorageError);
+  EXPECT_THROW(open(OpenMode::read), StorageError);
+}
+
+TEST_P(LedgerTest, AWriterThatWaitsTooLongSaysSo) {
+  Ledger l = open(OpenMode::create);
+  l.create(census());
+  Transaction holds = Transaction::writing(l.database());
+  Ledger other = Ledger::open({location_.place, std::chrono::milliseconds(50)}, OpenMode::write);
+  EXPECT_THROW(other.charge(pure(0.1, "a")), StorageError);
+  EXPECT_EQ(other.head().seq, 2);  // readers do not wait
+}
+
+TEST_P(LedgerTest, TheTightNumberIsBelowTheFiltersAndAboveTheTruth) {
+  Ledger l = open(OpenMode::create);
+  l.create(census());
+  const Event step = poisson_sampled(GaussianEvent::from_multiplier(1.2), 0.01);
+  for (int i = 0; i < 4; ++i)
+    l.charge({.dataset = "census",
+              .spec = {Relation::add_remove, {repeat(step, 250)}},
+              .key = std::to_string(i)});
+  const Account a = l.accounts()[0];
+  const auto fixed = fixed_in_advance(a.dataset(), releases(l.entries("census")));
+  ASSERT_TRUE(fixed);
+  EXPECT_EQ(fixed->accountant, Accountant::pld);
+  EXPECT_LT(fixed->upper, a.epsilon());
+}
+
+}  // namespace
+}  // namespace sotto::ledger

@@ -27,7 +27,10 @@ class Sqlite final : public Database {
     }
     open(mode, fresh, location);
     try {
-      if (fresh) prepare_new();
+      // A creation that was cut off may have left an empty file.
+      if (mode == OpenMode::create &&
+          query("PRAGMA page_count", {}).at(0).at(0) == Value(std::int64_t{0}))
+        prepare_new();
       check_form();
     } catch (const StorageError&) {
       // A store on a medium that cannot be written can still be read when no log is left to be applied.
