@@ -284,17 +284,19 @@ void from_csv(const Directory& directory, std::vector<std::string>& results) {
 
 int main(int argc, char** argv) {
   std::string path;
-  bool skip_fit = false;
+  bool fit = true, csv = true;
   constexpr std::string_view kOut = "--benchmark_out=";
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with(kOut)) path = argument.substr(kOut.size());
-    if (argument == "--csv-only") skip_fit = true;
+    if (argument == "--csv-only") fit = false;
+    if (argument == "--fit-only") csv = false;
   }
   const Directory directory;
   std::vector<std::string> results;
-  from_csv(directory, results);  // first: its memory is measured in children of a small process
-  const bool accurate = skip_fit || against_scikit(directory, results);
+  if (csv)
+    from_csv(directory, results);  // first: its memory is measured in children of a small process
+  const bool accurate = !fit || against_scikit(directory, results);
   if (!path.empty())
     std::ofstream(path) << fmt::format("{{\"benchmarks\":[\n{}\n]}}\n", fmt::join(results, ",\n"));
   if (!accurate) fmt::print("the private fit is less accurate than it should be\n");

@@ -17,7 +17,7 @@ namespace sotto {
 
 class RowStore {
  public:
-  static constexpr std::size_t kMemoryLimit = std::size_t{256} << 20;  // bytes
+  static constexpr std::size_t kMemoryLimit = std::size_t{512} << 20;  // bytes
 
   explicit RowStore(std::size_t memory_limit = kMemoryLimit);
   RowStore(RowStore&&) noexcept;

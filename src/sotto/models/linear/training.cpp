@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sotto/core/error.hpp"
+#include "sotto/core/parallel.hpp"
 
 namespace sotto {
 namespace {
@@ -89,13 +92,14 @@ std::vector<std::string> LinearTraining::assumptions() const {
   return list;
 }
 
-ExactRows LinearTraining::exact_rows(const Table& table) const {
+ExactRows LinearTraining::exact_rows(const Table& table, std::size_t first,
+                                     std::size_t count) const {
   ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
-  rows.reserve(table.rows());
+  rows.reserve(count);
   std::vector<double> wide(table.width());
   std::vector<float> row(table.width());
   const bool binary = facts_.kind != LinearKind::linear && facts_.outputs == 1;
-  for (std::size_t i = 0; i < table.rows(); ++i) {
+  for (std::size_t i = first; i < first + count; ++i) {
     table.row(i, wide);
     for (std::size_t j = 0; j < wide.size(); ++j) row[j] = static_cast<float>(wide[j]);
     const double target = table.targets()[i];
@@ -105,7 +109,19 @@ ExactRows LinearTraining::exact_rows(const Table& table) const {
 }
 
 LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* progress) const {
-  return route_->fit(exact_rows(table), rng, progress);
+  // A few parts at a time, so that they need little memory besides the whole.
+  constexpr std::size_t kPart = 8192, kParts = 16;
+  ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
+  rows.reserve(table.rows());
+  for (std::size_t first = 0; first < table.rows(); first += kPart * kParts) {
+    std::vector<std::optional<ExactRows>> parts(kParts);
+    parallel_blocks(kParts, 0, [&](std::size_t part, unsigned) {
+      const std::size_t begin = std::min(first + part * kPart, table.rows());
+      parts[part] = exact_rows(table, begin, std::min(kPart, table.rows() - begin));
+    });
+    for (const auto& part : parts) rows.append(*part);
+  }
+  return route_->fit(rows, rng, progress);
 }
 
 LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOptions& options,
@@ -113,7 +129,7 @@ LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOpti
   ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
   rows.reserve(facts_.rows);  // as declared
   map_table<ExactRows>(
-      path, encoder_, [&](const Table& part) { return exact_rows(part); },
+      path, encoder_, [&](const Table& part) { return exact_rows(part, 0, part.rows()); },
       [&](ExactRows&& part) { rows.append(part); }, options);
   return route_->fit(rows, rng, progress);
 }

@@ -49,7 +49,7 @@ class LinearTraining {
           Progress* progress = nullptr) const;
 
  private:
-  ExactRows exact_rows(const Table& table) const;
+  ExactRows exact_rows(const Table& table, std::size_t first, std::size_t count) const;
 
   const Encoder& encoder_;
   PublicFacts facts_;
