@@ -218,6 +218,11 @@ void Payment::give_back() noexcept {
   }
 }
 
+std::optional<LedgerReference> Payment::reference() const {
+  if (!receipt_) return std::nullopt;
+  return LedgerReference{receipt_->store, receipt_->dataset, receipt_->entry, receipt_->head};
+}
+
 void Payment::add_to(Json& json) const {
   if (receipt_) json["ledger"] = to_json(*receipt_);
 }

@@ -59,6 +59,7 @@ class Payment {
   // After commit: what certificates and JSON results quote. Nothing without a ledger.
   const std::optional<ledger::Receipt>& receipt() const { return receipt_; }
   void add_to(nlohmann::ordered_json& json) const;
+  std::optional<LedgerReference> reference() const;
 
  private:
   void give_back() noexcept;

@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as place:
     store = sys.argv[3] if len(sys.argv) > 3 else str(place / "budget.db")
     spec = place / "spec.json"
     spec.write_text('{"schema":1,"relation":"add_remove","events":[{"pure":{"epsilon":0.001}}]}')
-    cap = kills * 0.002  # tight enough that the cap is met on the way
+    cap = max(0.02, kills * 0.0006)  # tight enough that the cap is met on the way
     run("ledger", "create", "--store", store, "--dataset", "people", "--epsilon", repr(cap), "--delta", "1e-6")
 
     def charge(n):
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as place:
         n += 1
         kind = chance.choice([charge, train])
         process = subprocess.Popen([sotto, *kind(n)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(chance.random() * usual[kind])
+        time.sleep(chance.random() * 1.6 * usual[kind])
         process.send_signal(signal.SIGKILL)
         out, _ = process.communicate()
         if process.returncode == -signal.SIGKILL:

@@ -16,6 +16,7 @@ Command docs_command();
 Command evaluate_command();
 Command help_command();
 Command inspect_command();
+Command key_command();
 Command ledger_command();
 Command man_command();
 Command noise_command();

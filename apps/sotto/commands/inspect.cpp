@@ -3,11 +3,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../charge.hpp"
+#include "../signing.hpp"
 #include "model_options.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/data/byte_source.hpp"
+#include "sotto/ledger/history.hpp"
+#include "sotto/ledger/verify.hpp"
 #include "sotto/models/artifact.hpp"
 
 namespace sotto::cli {
@@ -47,6 +53,27 @@ void run_inspect(const Arguments& arguments, Context& context) {
                     c.dataset.empty() ? "" : ", data set " + c.dataset);
 }
 
+// The ledger holds, has the certificate's entry for the same events, committed, and its chain contains the certificate's head.
+void compare_ledger(const Certificate& c, const ledger::StoreLocation& location) {
+  const auto fail = [](const std::string& why) {
+    throw VerificationFailed(why, "do not rely on this artifact");
+  };
+  if (!c.ledger) fail("the certificate names no entry of a ledger");
+  ledger::Ledger ledger = ledger::Ledger::open(location, ledger::OpenMode::read);
+  if (ledger.store() != c.ledger->store) fail("the certificate was charged to another ledger");
+  ledger::verify(ledger, c.ledger->head);
+  nlohmann::json events = nlohmann::json::array();
+  for (const Event& e : c.spec->events) events.push_back(nlohmann::json(to_json(e)));
+  for (const ledger::Release& r : ledger::releases(ledger.entries(c.ledger->dataset))) {
+    if (r.entry != c.ledger->entry) continue;
+    if (r.state != "committed") fail(fmt::format("entry {} of the ledger is {}", r.entry, r.state));
+    if (r.events != events.dump())
+      fail(fmt::format("entry {} of the ledger paid for other events", r.entry));
+    return;
+  }
+  fail(fmt::format("the ledger has no release with entry {}", c.ledger->entry));
+}
+
 void run_verify(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
   const Artifact artifact = read_artifact(place);  // checks the digests
@@ -67,9 +94,19 @@ void run_verify(const Arguments& arguments, Context& context) {
                     round_up(bound.upper)),
         "do not rely on this artifact");
   }
+  std::optional<std::string> key;
+  if (arguments.given("key")) key = read_all(arguments.text("key"), 1 << 16);
+  const bool is_signed = check_certificate_files(place, key);
+  auto location = store_location(arguments, "ledger");
+  const bool asked = arguments.given("ledger") || arguments.given("dsn-file");
+  if (!asked && !c.ledger)
+    location.reset();  // SOTTO_LEDGER says nothing about what was never charged
+  if (location) compare_ledger(c, *location);
   if (arguments.flag("json")) {
     context.out.print("{}\n", Json{{"schema", 1},
                                    {"verified", true},
+                                   {"signed", is_signed},
+                                   {"ledger_compared", location.has_value()},
                                    {"epsilon", c.epsilon},
                                    {"recomputed", bound.upper},
                                    {"delta", c.delta}}
@@ -103,10 +140,24 @@ Command inspect_command() {
 }
 
 Command verify_command() {
-  return on_directory("verify", "recompute a model's epsilon and check its files",
-                      "Recomputes epsilon from the events in the certificate and compares the "
-                      "digests of the files. Exit code 5 when anything does not match.",
-                      {"Check an artifact", "sotto verify model"}, run_verify);
+  Command command =
+      on_directory("verify", "recompute a model's epsilon and check its files",
+                   "Recomputes epsilon from the events in the certificate and compares the "
+                   "digests of the files. Exit code 5 when anything does not match.",
+                   {"Check an artifact", "sotto verify model"}, run_verify);
+  command.options.push_back({.name = "key",
+                             .type = Type::file,
+                             .value = "PUB",
+                             .help = "the public key by which the certificate must be signed"});
+  command.options.push_back({.name = "ledger",
+                             .type = Type::file,
+                             .value = "STORE",
+                             .help = "also look up the charge in this ledger"});
+  command.options.push_back({.name = "dsn-file",
+                             .type = Type::file,
+                             .value = "FILE",
+                             .help = "read the ledger's connection string from a file"});
+  return command;
 }
 
 }  // namespace sotto::cli

@@ -7,6 +7,7 @@
 
 #include "../charge.hpp"
 #include "../cost.hpp"
+#include "../signing.hpp"
 #include "model_options.hpp"
 #include "release.hpp"
 #include "route_options.hpp"
@@ -26,7 +27,10 @@ using Json = nlohmann::ordered_json;
 // ε by every accountant that can express the events, for the certificate.
 std::map<std::string, double> epsilon_by_accountant(const Spec& spec, double delta) {
   std::map<std::string, double> result;
-  if (delta == 0) return result;
+  if (delta == 0) {  // both theorems say the same without a δ: the sum
+    const double sum = guarantee(spec, 0).upper;
+    return {{"basic", sum}, {"optimal", sum}};
+  }
   for (const Comparison& line : compare(spec, Delta(delta))) {
     if (line.bound) result[std::string(name(line.accountant))] = line.bound->upper;
   }
@@ -34,7 +38,8 @@ std::map<std::string, double> epsilon_by_accountant(const Spec& spec, double del
 }
 
 Certificate certificate(const LinearTraining& training, const std::optional<Event>& event,
-                        const Encoder& encoder, const Arguments& arguments, const Rng& rng) {
+                        const Encoder& encoder, const Arguments& arguments, const Rng& rng,
+                        const Payment& payment) {
   Certificate c;
   if (event) {
     c.spec = Spec{training.relation(), {*event}};
@@ -52,6 +57,8 @@ Certificate certificate(const LinearTraining& training, const std::optional<Even
   c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
   c.version = kVersion;
   c.generator = rng.kind();
+  c.noise = event ? noise_of(*event) : "none";
+  c.ledger = payment.reference();
   return c;
 }
 
@@ -147,6 +154,7 @@ void run(const Arguments& arguments, Context& context) {
 
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
+  const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
   payment.reserve(context);
   Progress progress(context.progress("training", 0));
   const LinearTraining::Fit fit = payment.guard([&] {
@@ -155,7 +163,8 @@ void run(const Arguments& arguments, Context& context) {
   progress.finish();
   payment.commit(context);
   write_artifact(arguments.text("out"), fit.model, encoder,
-                 certificate(training, fit.event, encoder, arguments, rng));
+                 certificate(training, fit.event, encoder, arguments, rng, payment));
+  sign_artifact(arguments.text("out"), key);
 
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -204,6 +213,7 @@ Command train_command() {
                      .help =
                          "a name for the data, quoted in the certificate; with a ledger the data "
                          "set whose budget is charged"});
+  options.push_back(sign_option());
   for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   options.push_back({.name = "dry-run",

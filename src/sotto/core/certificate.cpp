@@ -1,7 +1,12 @@
 #include "sotto/core/certificate.hpp"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 
@@ -9,8 +14,26 @@ namespace sotto {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+// Events are objects with one member, their name; those that wrap others hold them as "event" or "events".
+void collect_noise(const Json& event, std::set<std::string>& kinds) {
+  const Json& body = event.begin().value();
+  if (body.is_array()) {
+    for (const Json& e : body) collect_noise(e, kinds);
+  } else if (body.contains("event")) {
+    collect_noise(body["event"], kinds);
+  } else if (body.contains("events")) {
+    for (const Json& e : body["events"]) collect_noise(e, kinds);
+  } else {
+    kinds.insert(event.begin().key());
+  }
+}
+
+}  // namespace
+
 nlohmann::ordered_json to_json(const Certificate& c) {
-  Json json = {{"schema", 1}, {"private", c.is_private()}};
+  Json json = {{"schema", kCertificateSchema}, {"private", c.is_private()}};
   if (!c.is_private())
     json["warning"] = "NOT PRIVATE: this artifact was made without differential privacy";
   if (c.is_private() && !c.secure())
@@ -32,13 +55,49 @@ nlohmann::ordered_json to_json(const Certificate& c) {
   json["dataset"] = c.dataset;
   json["version"] = c.version;
   json["generator"] = c.generator;
+  json["noise"] = c.noise;
+  if (!c.fingerprint.empty()) json["fingerprint"] = c.fingerprint;
+  if (c.ledger) {
+    json["ledger"] = {{"store", c.ledger->store},
+                      {"dataset", c.ledger->dataset},
+                      {"entry", c.ledger->entry},
+                      {"head", c.ledger->head}};
+  }
   json["files"] = c.files;
+  json["digest"] = sha256(canonical_form(json));
   return json;
+}
+
+std::string canonical_form(const nlohmann::ordered_json& certificate) {
+  nlohmann::json sorted = certificate;  // its members are kept in order of name
+  sorted.erase("digest");
+  return sorted.dump();
+}
+
+std::string noise_of(const Event& event) {
+  std::set<std::string> kinds;
+  collect_noise(to_json(event), kinds);
+  return kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, " + "));
+}
+
+void check_certificate_text(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.dump(2) + "\n" != text)
+    throw VerificationFailed("the certificate is not in the form in which it was written",
+                             "do not rely on this artifact");
+  if (json.value("schema", 0) >= 2 &&
+      (!json.contains("digest") || json["digest"] != sha256(canonical_form(json))))
+    throw VerificationFailed("the certificate was changed after it was written",
+                             "do not rely on this artifact");
 }
 
 Certificate certificate_from_json(const nlohmann::ordered_json& json) {
   try {
-    if (json.at("schema") != 1) throw DataError("the certificate has a schema other than 1");
+    const int schema = json.at("schema").get<int>();
+    if (schema < 1 || schema > kCertificateSchema)
+      throw DataError(fmt::format("the certificate has schema {}; this sotto knows up to {}",
+                                  schema, kCertificateSchema),
+                      "use a newer sotto");
     Certificate c;
     c.unit = json.at("unit").get<std::string>();
     if (json.at("private").get<bool>()) {
@@ -57,6 +116,15 @@ Certificate certificate_from_json(const nlohmann::ordered_json& json) {
     c.dataset = json.at("dataset").get<std::string>();
     c.version = json.at("version").get<std::string>();
     c.generator = json.at("generator").get<std::string>();
+    if (schema >= 2) {
+      c.noise = json.at("noise").get<std::string>();
+      c.fingerprint = json.value("fingerprint", "");
+      if (json.contains("ledger")) {
+        const Json& l = json.at("ledger");
+        c.ledger = {l.at("store").get<std::string>(), l.at("dataset").get<std::string>(),
+                    l.at("entry").get<std::int64_t>(), l.at("head").get<std::string>()};
+      }
+    }
     c.files = json.at("files").get<std::map<std::string, std::string>>();
     return c;
   } catch (const nlohmann::json::exception&) {
