@@ -60,13 +60,19 @@ install(FILES README.md SECURITY.md DESTINATION ${docdir}/sotto COMPONENT runtim
 install(FILES LICENSE DESTINATION ${docdir}/sotto RENAME copyright COMPONENT runtime)
 install(FILES CHANGELOG.md DESTINATION ${docdir}/sotto RENAME changelog COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${docdir}/libsotto-dev RENAME copyright COMPONENT dev)
+if(TARGET sotto-deep)
+  install(FILES LICENSE DESTINATION ${docdir}/sotto-deep RENAME copyright COMPONENT deep)
+endif()
 
-# Two packages: sotto (the command) and libsotto-dev (archives, headers, CMake and pkg-config files).
+# Three packages: sotto (the command), sotto-deep (its half that needs LibTorch, which is large) and libsotto-dev (archives, headers, CMake and pkg-config files).
 list(REMOVE_DUPLICATES debian_packages)
 list(JOIN debian_packages ", " debian_packages)
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime dev)
+if(TARGET sotto-deep)
+  list(APPEND CPACK_COMPONENTS_ALL deep)
+endif()
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Sotto developers <sotto@localhost>")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME sotto)
@@ -75,6 +81,12 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "differentially private statistics and learning
  Releases private statistics of a table, computes what a composition of
  mechanisms costs, and calibrates noise to a privacy budget.")
+set(CPACK_DEBIAN_DEEP_PACKAGE_NAME sotto-deep)
+set(CPACK_DEBIAN_DEEP_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_DEEP_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_DEEP_PACKAGE_DEPENDS "libopenblas0-openmp")
+set(CPACK_COMPONENT_DEEP_DESCRIPTION "differentially private deep learning
+ The part of the sotto command that trains neural networks with LibTorch.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsotto-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${debian_packages}")

@@ -15,13 +15,13 @@ LEVELS = [
     {"mechanisms", "accounting", "data"},
     {"models", "deep", "pate", "local", "federated", "audit", "ledger"},
     {"report"},
-    {"apps", "python"},
+    {"apps", "apps_deep", "python"},
 ]
 SAME_LEVEL = set()  # pairs (module, may include)
 
 # Third-party headers that only some modules may see: they are heavy, optional or would leak into the public interface.
 ONLY_IN = {
-    r"torch/|ATen/|c10/": {"deep", "python"},
+    r"torch/|ATen/|c10/": {"deep", "apps_deep", "python"},
     r"CLI/": {"apps"},
     r"zlib\.h": {"data"},
     r"kiss_?fft": {"accounting"},
@@ -38,6 +38,8 @@ def module_of(path):
     parts = path.parts
     if parts[:2] == ("src", "sotto") and len(parts) > 3:
         return parts[2]
+    if parts[:2] == ("apps", "sotto-deep"):
+        return "apps_deep"  # the half of the command that links LibTorch
     return parts[0] if parts[0] in ("apps", "python") else None
 
 

@@ -34,8 +34,14 @@ class Debian(unittest.TestCase):
         lines = [line.split() for line in run("dpkg-deb", "-c", self.packages[name]).splitlines()]
         return [(line[0], line[1], line[5].lstrip(".")) for line in lines]
 
-    def test_there_are_two_packages(self):
-        self.assertEqual(sorted(self.packages), ["libsotto-dev", "sotto"])
+    def test_there_are_the_command_its_deep_half_and_the_library(self):
+        self.assertLessEqual({"libsotto-dev", "sotto"}, set(self.packages))
+        self.assertLessEqual(set(self.packages), {"libsotto-dev", "sotto", "sotto-deep"})
+
+    def test_only_the_deep_half_needs_torch(self):
+        self.assertNotIn("libtorch", self.control("sotto")["Depends"])
+        if "sotto-deep" in self.packages:
+            self.assertIn("libtorch", self.control("sotto-deep")["Depends"])
 
     def test_command_package_holds_the_command_and_its_documents(self):
         paths = {path for _, _, path in self.listing("sotto")}
@@ -57,7 +63,7 @@ class Debian(unittest.TestCase):
                 self.assertEqual(owner, "root/root", path)
                 self.assertNotRegex(mode, "^.....w|^........w", path)
                 if mode.startswith("-"):
-                    self.assertEqual("x" in mode, path.startswith("/usr/bin/"), path)
+                    self.assertEqual("x" in mode, path.startswith(("/usr/bin/", "/usr/libexec/")), path)
 
     def test_control_fields_are_complete(self):
         for name in self.packages:

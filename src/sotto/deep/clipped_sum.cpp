@@ -45,7 +45,8 @@ torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses) {
     throw InvalidArgument(fmt::format("a batch has at least 0 records, not {}", records));
   if (records == 0) return torch::zeros({0});
   for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
-  Recorder recorder(parameters_, records, clipper_.options().memory);
+  Recorder recorder(parameters_, records, clipper_.options().memory,
+                    clipper_.options().sequence_first);
   torch::Tensor result;
   {
     const Recorder::Scope scope(recorder);

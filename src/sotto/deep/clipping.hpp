@@ -26,6 +26,8 @@ struct ClipOptions {
   std::vector<double> layer_norms =
       {};  // of per_layer; empty: C/√L each, else Σ C_l² ≤ C² is required
   std::size_t memory = std::size_t{256} << 20;  // bytes for gradients written out record by record
+  bool sequence_first =
+      false;  // torch layers get sequences as (T, B, …), as torch::nn::Transformer wants them
 };
 
 // One hundredth: two orders of magnitude above what rounding was measured to do.

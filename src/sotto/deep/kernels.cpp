@@ -5,10 +5,25 @@
 
 #include <cmath>
 
-#include "sotto/core/error.hpp"
-
 namespace sotto::deep {
 namespace {
+
+// LibTorch brings a BLAS into the process. Its sgemm is not part of LibTorch's interface, so look it up; without it, at::mm does.
+using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*, const float*,
+                       const float*, const int*, const float*, const int*, const float*, float*,
+                       const int*);
+Sgemm sgemm() {
+  static const auto function = reinterpret_cast<Sgemm>(dlsym(RTLD_DEFAULT, "sgemm_"));
+  return function;
+}
+
+torch::Tensor view_of(const Operand& x, std::int64_t rows, std::int64_t columns) {
+  auto* data = const_cast<float*>(x.data);
+  return x.transposed ? torch::from_blob(data, {rows, columns}, {1, x.stride})
+                      : torch::from_blob(data, {rows, columns}, {x.stride, 1});
+}
+
+}  // namespace
 
 // Sixteen lanes of double: wide enough to hide the latency of the additions.
 __attribute__((target_clones("arch=haswell", "default"))) double squares_of(const float* x,
@@ -42,17 +57,6 @@ __attribute__((target_clones("arch=haswell", "default"))) double dot(const float
   return sum;
 }
 
-// LibTorch brings a BLAS into the process. Its sgemm is not part of LibTorch's interface, so look it up; without it, at::mm does.
-using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*, const float*,
-                       const float*, const int*, const float*, const int*, const float*, float*,
-                       const int*);
-Sgemm sgemm() {
-  static const auto function = reinterpret_cast<Sgemm>(dlsym(RTLD_DEFAULT, "sgemm_"));
-  return function;
-}
-
-}  // namespace
-
 void for_records(std::int64_t records, const std::function<void(std::int64_t, std::int64_t)>& f) {
   at::parallel_for(0, records, 1, f);
 }
@@ -69,26 +73,19 @@ std::vector<double> row_squares(const torch::Tensor& matrix) {
   return squares;
 }
 
-void small_product(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, bool transpose_a,
-                   const float* b, bool transpose_b, float* c, float beta) {
+void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
+                   float beta) {
   if (sgemm() == nullptr) {
-    const auto view = [](const float* data, bool transposed, std::int64_t rows,
-                         std::int64_t columns) {
-      auto* p = const_cast<float*>(data);
-      return transposed ? torch::from_blob(p, {columns, rows}).t()
-                        : torch::from_blob(p, {rows, columns});
-    };
     auto out = torch::from_blob(c, {m, n});
-    at::addmm_out(out, out, view(a, transpose_a, m, k), view(b, transpose_b, k, n), beta, 1);
+    at::addmm_out(out, out, view_of(a, m, k), view_of(b, k, n), beta, 1);
     return;
   }
   // Row major C = A·B is column major Cᵀ = Bᵀ·Aᵀ.
   const int rows = static_cast<int>(n), columns = static_cast<int>(m), depth = static_cast<int>(k);
-  const int lda = static_cast<int>(transpose_a ? m : k),
-            ldb = static_cast<int>(transpose_b ? k : n);
+  const int lda = static_cast<int>(a.stride), ldb = static_cast<int>(b.stride);
   const float one = 1;
-  sgemm()(transpose_b ? "T" : "N", transpose_a ? "T" : "N", &rows, &columns, &depth, &one, b, &ldb,
-          a, &lda, &beta, c, &rows);
+  sgemm()(b.transposed ? "T" : "N", a.transposed ? "T" : "N", &rows, &columns, &depth, &one, b.data,
+          &ldb, a.data, &lda, &beta, c, &rows);
 }
 
 torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, bool keep,
@@ -98,38 +95,46 @@ torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, boo
   if (keep) out = torch::empty({records, p * d}, a.options());
   if (squares != nullptr) squares->assign(static_cast<std::size_t>(records), 0);
   const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>();
+  const std::int64_t sa = a.stride(0), sb = b.stride(0), ta = std::max(a.stride(1), d),
+                     tb = std::max(b.stride(1), p);
   float* kept = keep ? out.data_ptr<float>() : nullptr;
   for_records(records, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> buffer(keep ? 0 : static_cast<std::size_t>(p * d));
     for (std::int64_t i = first; i < last; ++i) {
       float* g = keep ? kept + i * p * d : buffer.data();
-      small_product(p, d, t, pb + i * t * p, true, pa + i * t * d, false, g);
+      small_product(p, d, t, {pb + i * sb, tb, true}, {pa + i * sa, ta}, g);
       if (squares != nullptr) (*squares)[i] = squares_of(g, p * d);
     }
   });
   return out;
 }
 
+// Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24, so the sum of products by at most
+// (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order; 1.01 pays for the higher ones.
+double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t n) {
+  double mass = 0;
+  for (std::int64_t s = 0; s < t; ++s) {
+    const double x = a[s * t + s], y = b[s * t + s];
+    mass += std::sqrt(std::max(x, 0.0) * std::max(y, 0.0));
+  }
+  const double sum = dot(a, b, t * t);
+  return (sum > 0 ? sum : sum * 0) + 1.01 * static_cast<double>(n + 2) * 0x1p-24 * mass * mass;
+}
+
 std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b) {
   const std::int64_t records = a.size(0), t = a.size(1), d = a.size(2), p = b.size(2);
   std::vector<double> squares(static_cast<std::size_t>(records));
   const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>();
-  // Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24, so the sum of products by at
-  // most (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order; 1.01 pays for the higher ones.
-  const double gamma = 1.01 * static_cast<double>(d + p + 2) * 0x1p-24;
+  const std::int64_t sa = a.stride(0), sb = b.stride(0), ta = std::max(a.stride(1), d),
+                     tb = std::max(b.stride(1), p);
   for_records(records, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> grams(static_cast<std::size_t>(2 * t * t));
     float *ga = grams.data(), *gb = ga + t * t;
     for (std::int64_t i = first; i < last; ++i) {
-      const float *ai = pa + i * t * d, *bi = pb + i * t * p;
-      small_product(t, t, d, ai, false, ai, true, ga);
-      small_product(t, t, p, bi, false, bi, true, gb);
-      double mass = 0;
-      for (std::int64_t s = 0; s < t; ++s)
-        mass += std::sqrt(static_cast<double>(std::max(ga[s * t + s], 0.0f)) *
-                          static_cast<double>(std::max(gb[s * t + s], 0.0f)));
-      const double sum = dot(ga, gb, t * t);
-      squares[i] = (sum > 0 ? sum : sum * 0) + gamma * mass * mass;
+      const float *ai = pa + i * sa, *bi = pb + i * sb;
+      small_product(t, t, d, {ai, ta}, {ai, ta, true}, ga);
+      small_product(t, t, p, {bi, tb}, {bi, tb, true}, gb);
+      squares[i] = gram_product(ga, gb, t, d + p);
     }
   });
   return squares;

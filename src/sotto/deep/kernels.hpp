@@ -15,18 +15,30 @@ namespace sotto::deep {
 // ‖row‖² of a (rows, …) tensor, accumulated in double.
 std::vector<double> row_squares(const torch::Tensor& matrix);
 
-// C (m × n) = A (m × k) · B (k × n), or with Bᵀ where b is stored (n × k); row major, on the calling thread when inside a
-// parallel loop.
-void small_product(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, bool transpose_a,
-                   const float* b, bool transpose_b, float* c, float beta = 0);
+// C (m × n) = A·B with A (m × k) and B (k × n), row major; a transposed operand is stored the other way round. lda, ldb: floats from one
+// stored row to the next. Runs on the calling thread when inside a parallel loop.
+struct Operand {
+  const float* data;
+  std::int64_t stride;
+  bool transposed = false;
+};
+void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
+                   float beta = 0);
 
-// g_i = b_iᵀ a_i for a (B, T, d) and b (B, T, p): (B, p·d). When keep is false only the norms are computed and the result is
-// undefined. squares receives ‖g_i‖².
+// ‖x‖² of n floats, and x·y, in double.
+double squares_of(const float* x, std::int64_t n);
+double dot(const float* x, const float* y, std::int64_t n);
+
+// a (B, T, d) and b (B, T, p), last axis contiguous, the others in any order.
+// g_i = b_iᵀ a_i: (B, p·d). When keep is false only the norms are computed and the result is undefined. squares receives ‖g_i‖².
 torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, bool keep,
                              std::vector<double>* squares);
 
 // ‖Σ_t b_it a_itᵀ‖² = Σ_ts (a_it·a_is)(b_it·b_is), without the products written out; with the surcharge for rounding.
 std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b);
+
+// Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding; n: products in one entry of both together.
+double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t n);
 
 // Runs f(first, last) on ranges of records, in parallel.
 void for_records(std::int64_t records, const std::function<void(std::int64_t, std::int64_t)>& f);

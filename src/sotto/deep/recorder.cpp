@@ -36,8 +36,8 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
 }
 
 Recorder::Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch,
-                   std::size_t memory)
-    : batch_(batch), memory_(memory) {
+                   std::size_t memory, bool sequence_first)
+    : batch_(batch), memory_(memory), sequence_first_(sequence_first) {
   slots_.resize(parameters.size());
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     slots_[k].parameter = &parameters[k];
@@ -82,11 +82,6 @@ void Recorder::add(const torch::Tensor& parameter, std::unique_ptr<Use> use) {
   Slot& s = slot(parameter);
   if (s.expected == 1) use->add_squared_norms(s.squares, memory_);
   s.uses.push_back(std::move(use));
-}
-
-bool Recorder::single(const torch::Tensor& parameter) const {
-  const auto found = index_.find(key_of(parameter));
-  return found != index_.end() && slots_[found->second].expected == 1;
 }
 
 // Norms of a parameter with several uses: ‖Σ_k g_k‖ is not made of the ‖g_k‖.
@@ -140,7 +135,7 @@ void Recorder::finish() {
                                     "layer, so its gradient is not separated by record",
                                     p.name),
                         "use the private layers of sotto/deep/layers, wrap the parameter in "
-                        "deep::per_record(parameter), freeze it with "
+                        "deep::per_record, freeze it with "
                         "requires_grad_(false), or train with micro-batches (slow)");
     }
     if (slot.uses.empty()) {

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sotto/deep/intercept.hpp"
 #include "sotto/deep/use.hpp"
 
 namespace sotto::deep {
@@ -33,7 +34,9 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
 class Recorder {
  public:
   // batch: records in this physical batch. memory: bytes that per-sample gradients may take.
-  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, std::size_t memory);
+  // sequence_first: ordinary torch layers are given sequences as (T, B, …).
+  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, std::size_t memory,
+           bool sequence_first = false);
 
   // The recorder that layers on this thread report to; null outside of a recording.
   static Recorder* current();
@@ -48,19 +51,20 @@ class Recorder {
 
    private:
     Recorder* outer_;
+    Interception interception_;  // ordinary torch layers report too
   };
 
   std::int64_t batch() const { return batch_; }
-  std::size_t memory_left() const { return memory_; }
-  void take_memory(std::size_t bytes) { memory_ -= std::min(memory_, bytes); }
+  bool sequence_first() const { return sequence_first_; }
+  bool knows(const torch::Tensor& parameter) const {
+    return index_.count(parameter.unsafeGetTensorImpl()) > 0;
+  }
 
   // Forward: a layer is going to use this parameter. False when it is not trained.
   // Throws when the input has no leading axis of `batch` records, or the parameter is unknown to the recorder.
   bool expect(const torch::Tensor& parameter, const torch::Tensor& input, const std::string& layer);
   // Backward: what that use adds to the gradient of every record.
   void add(const torch::Tensor& parameter, std::unique_ptr<Use> use);
-  // Whether a parameter has one use in this pass, so that its norms can be taken at once.
-  bool single(const torch::Tensor& parameter) const;
 
   // After the backward pass. Throws, naming the parameter, when a trainable one has no per-sample gradient or an ordinary one.
   void finish();
@@ -84,6 +88,7 @@ class Recorder {
   std::unordered_map<const void*, std::size_t> index_;
   std::int64_t batch_;
   std::size_t memory_;
+  bool sequence_first_;
 };
 
 }  // namespace sotto::deep

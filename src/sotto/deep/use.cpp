@@ -1,5 +1,9 @@
 #include "sotto/deep/use.hpp"
 
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
 #include "sotto/deep/cost.hpp"
 #include "sotto/deep/kernels.hpp"
 
@@ -17,9 +21,18 @@ void sum_written(const torch::Tensor& gradients, const torch::Tensor& factors, t
   at::addmv_out(flat, flat, gradients.t(), factors, beta, 1);
 }
 
+// (B, T, n) that lies in memory as (T, B, n).
+bool terms_first(const torch::Tensor& x) {
+  return x.size(1) > 1 && x.transpose(0, 1).is_contiguous();
+}
+
 }  // namespace
 
-OuterUse::OuterUse(torch::Tensor a, torch::Tensor b) : a_(std::move(a)), b_(std::move(b)) {}
+OuterUse::OuterUse(torch::Tensor a, torch::Tensor b) : a_(std::move(a)), b_(std::move(b)) {
+  if (terms_first(a_) && terms_first(b_)) return;
+  a_ = a_.contiguous();
+  b_ = b_.contiguous();
+}
 
 void OuterUse::add_squared_norms(std::vector<double>& squares, std::size_t& memory) {
   if (a_.size(1) == 1) {
@@ -43,8 +56,13 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, std::size_t& memo
 
 void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   if (written_.defined()) return sum_written(written_, factors, out, beta);
-  const auto scaled = (b_ * factors.view({-1, 1, 1})).view({-1, b_.size(2)});
-  at::addmm_out(out, out, scaled.t(), a_.view({-1, a_.size(2)}), beta, 1);
+  // Rows in the order of the memory, the same for both.
+  const bool swap = terms_first(a_);
+  const auto a = swap ? a_.transpose(0, 1) : a_, b = swap ? b_.transpose(0, 1) : b_;
+  const auto scaled = b * (swap ? factors.view({1, -1, 1}) : factors.view({-1, 1, 1}));
+  auto matrix = out.view({b.size(2), a.size(2)});
+  at::addmm_out(matrix, matrix, scaled.view({-1, b.size(2)}).t(), a.reshape({-1, a.size(2)}), beta,
+                1);
 }
 
 torch::Tensor OuterUse::per_sample() {
@@ -60,12 +78,12 @@ void OuterUse::drop(const torch::Tensor& records) {
 bool OuterUse::join(Use& other) {
   auto* same = dynamic_cast<OuterUse*>(&other);
   if (same == nullptr || !(same->rows == rows)) return false;
-  a_ = torch::cat({a_, same->a_}, 1);
-  b_ = torch::cat({b_, same->b_}, 1);
+  a_ = torch::cat({a_, same->a_}, 1).contiguous();
+  b_ = torch::cat({b_, same->b_}, 1).contiguous();
   return true;
 }
 
-DirectUse::DirectUse(torch::Tensor gradients) : gradients_(std::move(gradients)) {}
+DirectUse::DirectUse(torch::Tensor gradients) : gradients_(gradients.contiguous()) {}
 
 void DirectUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
   add_to(squares, row_squares(gradients_));
@@ -86,8 +104,88 @@ bool DirectUse::join(Use& other) {
   return true;
 }
 
+GatherUse::GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows,
+                     std::int64_t padding)
+    : indices_(indices.contiguous()),
+      b_(b.contiguous()),
+      table_rows_(table_rows),
+      padding_(padding) {}
+
+void GatherUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
+  const std::int64_t t = indices_.size(1), n = b_.size(2);
+  const auto* index = indices_.data_ptr<std::int64_t>();
+  const auto* b = b_.data_ptr<float>();
+  for_records(indices_.size(0), [&](std::int64_t first, std::int64_t last) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> order(static_cast<std::size_t>(t));
+    std::vector<float> row(static_cast<std::size_t>(n));
+    for (std::int64_t i = first; i < last; ++i) {
+      for (std::int64_t s = 0; s < t; ++s) order[s] = {index[i * t + s], s};
+      std::sort(order.begin(), order.end());
+      double sum = 0;
+      for (std::int64_t s = 0; s < t;) {
+        const std::int64_t token = order[s].first, begin = s;
+        while (s < t && order[s].first == token) ++s;
+        if (token == padding_) continue;
+        const float* term = b + (i * t + order[begin].second) * n;
+        if (s - begin == 1) {
+          sum += squares_of(term, n);
+          continue;
+        }
+        std::copy_n(term, n, row.begin());
+        for (std::int64_t k = begin + 1; k < s; ++k) {
+          term = b + (i * t + order[k].second) * n;
+          for (std::int64_t c = 0; c < n; ++c) row[c] += term[c];
+        }
+        sum += squares_of(row.data(), n);
+      }
+      squares[i] += sum;
+    }
+  });
+}
+
+void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+  if (beta == 0) out.zero_();
+  const std::int64_t records = indices_.size(0), t = indices_.size(1), n = b_.size(2);
+  const auto* index = indices_.data_ptr<std::int64_t>();
+  const float *b = b_.data_ptr<float>(), *factor = factors.data_ptr<float>();
+  float* table = out.data_ptr<float>();
+  // Each thread has its own columns, so no two write to one place.
+  at::parallel_for(0, n, std::max<std::int64_t>(16, 65536 / std::max<std::int64_t>(records * t, 1)),
+                   [&](std::int64_t first, std::int64_t last) {
+                     for (std::int64_t i = 0; i < records; ++i) {
+                       const float c = factor[i];
+                       if (c == 0) continue;
+                       for (std::int64_t s = 0; s < t; ++s) {
+                         const std::int64_t token = index[i * t + s];
+                         if (token == padding_) continue;
+                         const float* from = b + (i * t + s) * n;
+                         float* to = table + token * n;
+                         for (std::int64_t k = first; k < last; ++k) to[k] += c * from[k];
+                       }
+                     }
+                   });
+}
+
+torch::Tensor GatherUse::per_sample() {
+  const std::int64_t records = indices_.size(0), n = b_.size(2);
+  auto all = torch::zeros({records, table_rows_, n}, b_.options());
+  const auto kept = b_ * indices_.ne(padding_).unsqueeze(2);
+  all.scatter_add_(1, indices_.unsqueeze(2).expand({-1, -1, n}), kept);
+  return all.view({records, -1});
+}
+
+void GatherUse::drop(const torch::Tensor& records) { b_ = b_.index_fill(0, records, 0); }
+
+bool GatherUse::join(Use& other) {
+  auto* same = dynamic_cast<GatherUse*>(&other);
+  if (same == nullptr || !(same->rows == rows) || same->padding_ != padding_) return false;
+  indices_ = torch::cat({indices_, same->indices_}, 1);
+  b_ = torch::cat({b_, same->b_}, 1);
+  return true;
+}
+
 std::unique_ptr<Use> bias_use(const torch::Tensor& b) {
-  return std::make_unique<DirectUse>(b.size(1) == 1 ? b.view({b.size(0), b.size(2)}) : b.sum(1));
+  return std::make_unique<DirectUse>(b.size(1) == 1 ? b.reshape({b.size(0), b.size(2)}) : b.sum(1));
 }
 
 }  // namespace sotto::deep

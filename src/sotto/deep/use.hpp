@@ -44,7 +44,7 @@ class Use {
   Rows rows;
 };
 
-// g_i = Σ_t b_it a_itᵀ, a: (B, T, inputs), b: (B, T, outputs), contiguous floats.
+// g_i = Σ_t b_it a_itᵀ, a: (B, T, inputs), b: (B, T, outputs); both records first or both terms first in memory.
 class OuterUse : public Use {
  public:
   OuterUse(torch::Tensor a, torch::Tensor b);
@@ -71,6 +71,21 @@ class DirectUse : public Use {
 
  private:
   torch::Tensor gradients_;
+};
+
+// Rows of a table picked by index: g_i has the rows Σ_{t: index_it = v} b_it. indices: (B, T), b: (B, T, columns). Never one-hot.
+class GatherUse : public Use {
+ public:
+  GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows, std::int64_t padding);
+  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
+  void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
+  torch::Tensor per_sample() override;
+  void drop(const torch::Tensor& records) override;
+  bool join(Use& other) override;
+
+ private:
+  torch::Tensor indices_, b_;
+  std::int64_t table_rows_, padding_;
 };
 
 // The gradient of a bias: b (B, T, outputs) summed over t.

@@ -1,5 +1,6 @@
 #include "sotto/deep/layers/linear.hpp"
 
+#include "sotto/deep/detail/linear_terms_first.hpp"
 #include "sotto/deep/layer_call.hpp"
 
 namespace sotto::deep {
@@ -18,15 +19,17 @@ torch::Tensor as_sequence(const torch::Tensor& tensor) {
 class LinearCall : public LayerCall {
  public:
   LinearCall(const torch::Tensor& input, torch::Tensor weight, torch::Tensor bias,
-             const std::string& layer, Rows rows)
+             const std::string& layer, Rows rows, bool terms_first)
       : LayerCall(layer),
         input_(input),
         weight_(std::move(weight)),
         bias_(std::move(bias)),
         rows_(rows),
+        terms_first_(terms_first),
         needs_input_(input.requires_grad()) {
-    train_weight_ = recorder().expect(weight_, input, layer);
-    train_bias_ = recorder().expect(bias_, input, layer);
+    const auto by_record = terms_first ? input.transpose(0, 1) : input;
+    train_weight_ = recorder().expect(weight_, by_record, layer);
+    train_bias_ = recorder().expect(bias_, by_record, layer);
   }
 
   Tensors run() override {
@@ -35,14 +38,14 @@ class LinearCall : public LayerCall {
 
   Tensors back(const Tensors& gradients) override {
     const torch::Tensor input = input_.release(layer());
-    const auto b = as_sequence(gradients[0]);
+    const auto g = gradients[0].contiguous();
     Tensors result(1);
-    if (needs_input_) {
-      const auto weight = rows_of(weight_, rows_).detach();
-      result[0] = b.view({-1, b.size(2)}).mm(weight).view(input.sizes());
-    }
+    if (needs_input_) result[0] = torch::matmul(g, rows_of(weight_, rows_).detach());
+    // (B, T, n); terms first stays so in memory.
+    const auto a = terms_first_ ? input.contiguous().transpose(0, 1) : as_sequence(input);
+    const auto b = terms_first_ ? g.transpose(0, 1) : as_sequence(g);
     if (train_weight_) {
-      auto use = std::make_unique<OuterUse>(as_sequence(input), b);
+      auto use = std::make_unique<OuterUse>(a, b);
       use->rows = rows_;
       recorder().add(weight_, std::move(use));
     }
@@ -58,7 +61,7 @@ class LinearCall : public LayerCall {
   Saved input_;
   torch::Tensor weight_, bias_;
   Rows rows_;
-  bool needs_input_, train_weight_ = false, train_bias_ = false;
+  bool terms_first_, needs_input_, train_weight_ = false, train_bias_ = false;
 };
 
 }  // namespace
@@ -67,7 +70,13 @@ torch::Tensor linear(const torch::Tensor& input, const torch::Tensor& weight,
                      const torch::Tensor& bias, const std::string& layer, Rows rows) {
   if (Recorder::current() == nullptr || !torch::GradMode::is_enabled())
     return torch::linear(input, rows_of(weight, rows), rows_of(bias, rows));
-  auto call = c10::make_intrusive<LinearCall>(input, weight, bias, layer, rows);
+  auto call = c10::make_intrusive<LinearCall>(input, weight, bias, layer, rows, false);
+  return apply_call(call, {input}, {weight, bias})[0];
+}
+
+torch::Tensor linear_terms_first(const torch::Tensor& input, const torch::Tensor& weight,
+                                 const torch::Tensor& bias, Rows rows) {
+  auto call = c10::make_intrusive<LinearCall>(input, weight, bias, "linear", rows, true);
   return apply_call(call, {input}, {weight, bias})[0];
 }
 

@@ -152,6 +152,30 @@ TEST(ClippedSum, OneRecordMovesTheSumByAtMostTheSensitivity) {
   }
 }
 
+TEST(ClippedSum, RoundingIsFarBelowItsAllowance) {
+  torch::manual_seed(8);
+  TwoLayers model(50, 40, 10);
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{1000, 50}, {200, 30, 50}}) {
+    const std::int64_t records = shape[0];
+    const auto x = torch::randn(shape) * 3;
+    auto outputs = shape;
+    outputs.back() = 10;
+    const auto y = torch::randn(outputs) * 30;
+    const auto sum_of = [&](std::int64_t first, std::int64_t count) {
+      ClippedSum sum(*model, {.norm = 1});
+      sum.add(count, [&] {
+        return squared_loss(model->forward(x.narrow(0, first, count)), y.narrow(0, first, count));
+      });
+      return sum.flat().to(torch::kDouble);
+    };
+    // Exactly, the sums with and without the last record differ by the clipped gradient of that record.
+    const auto moved = sum_of(0, records) - sum_of(0, records - 1), own = sum_of(records - 1, 1);
+    EXPECT_LT((moved - own).norm().item<double>(), 1e-4) << "a hundredth of kRoundingAllowance";
+    EXPECT_GT(own.norm().item<double>(), 0.95);
+  }
+}
+
 struct WithLooseParameterImpl : torch::nn::Module {
   WithLooseParameterImpl() : layer(3, 3) {
     register_module("layer", layer);

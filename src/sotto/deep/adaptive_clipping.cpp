@@ -1,0 +1,64 @@
+#include "sotto/deep/adaptive_clipping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/noise/discrete_gaussian.hpp"
+
+namespace sotto::deep {
+
+AdaptiveClipping::AdaptiveClipping(AdaptiveClippingOptions options, double expected_batch)
+    : options_(options), expected_batch_(expected_batch) {
+  if (!(expected_batch >= 1))
+    throw InvalidArgument(
+        fmt::format("the expected batch must be at least 1, not {}", expected_batch));
+  if (!(options_.quantile > 0 && options_.quantile < 1))
+    throw InvalidArgument(fmt::format(
+        "the quantile of adaptive clipping must be between 0 and 1, not {}", options_.quantile));
+  if (!(options_.rate > 0) || !std::isfinite(options_.rate))
+    throw InvalidArgument(
+        fmt::format("the rate of adaptive clipping must be above 0, not {}", options_.rate));
+  if (options_.count_noise == 0) options_.count_noise = std::max(1.0, expected_batch / 20);
+  if (!(options_.count_noise > 0) || !std::isfinite(options_.count_noise))
+    throw InvalidArgument(
+        fmt::format("the noise on the count must be above 0, not {}", options_.count_noise));
+}
+
+double AdaptiveClipping::gradient_multiplier(double total) const {
+  const double left = 1 / (total * total) - 1 / (count_multiplier() * count_multiplier());
+  if (!(left > 0)) {
+    throw InvalidArgument(
+        fmt::format(
+            "a noise multiplier of {} leaves nothing for the gradient: the count alone has {}",
+            total, count_multiplier()),
+        "raise the noise on the count");
+  }
+  return 1 / std::sqrt(left);
+}
+
+double AdaptiveClipping::update(Rng& rng, double norm, std::int64_t private_records,
+                                std::int64_t private_unclipped) const {
+  // In units of 1/2: Σ(2b_i − 1). One record more or fewer moves it by 1.
+  std::array<std::int64_t, 1> count{2 * private_unclipped - private_records};
+  const DiscreteGaussian noise(count_multiplier());
+  {
+    auto scope = rng.query({.mechanism = "discrete_gaussian",
+                            .values = std::span<const std::int64_t>(count),
+                            .sensitivity = 1,
+                            .norm = Norm::l2,
+                            .scale = count_multiplier()});
+    std::array<std::int64_t, 1> draw{};
+    noise.fill(rng, draw);
+    count[0] += draw[0];
+    scope.publish(std::span<std::int64_t>(count));
+  }
+  const double fraction = 0.5 + static_cast<double>(count[0]) / 2 / expected_batch_;
+  const double moved = norm * std::exp(-options_.rate * (fraction - options_.quantile));
+  return std::clamp(moved, options_.smallest, options_.largest);
+}
+
+}  // namespace sotto::deep

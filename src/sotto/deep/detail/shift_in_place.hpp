@@ -1,0 +1,13 @@
+// Detail: y += b as torch::nn::Linear writes it for sequences, with the gradient of b recorded.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "sotto/deep/use.hpp"
+
+namespace sotto::deep {
+
+// terms_first: y is (T, B, n).
+void shift_in_place(torch::Tensor& y, const torch::Tensor& bias, Rows rows, bool terms_first);
+
+}  // namespace sotto::deep

@@ -1,0 +1,285 @@
+#include "sotto/deep/intercept.hpp"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/library.h>
+
+#include "sotto/core/error.hpp"
+#include "sotto/deep/detail/linear_terms_first.hpp"
+#include "sotto/deep/detail/shift_in_place.hpp"
+#include "sotto/deep/layers/conv.hpp"
+#include "sotto/deep/layers/embedding.hpp"
+#include "sotto/deep/layers/linear.hpp"
+#include "sotto/deep/layers/norm.hpp"
+#include "sotto/deep/layers/recurrent.hpp"
+#include "sotto/deep/recorder.hpp"
+
+namespace sotto::deep {
+namespace {
+
+using at::IntArrayRef;
+using at::Tensor;
+using MaybeTensor = c10::optional<Tensor>;
+
+constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
+using Plain = c10::impl::ExcludeDispatchKeyGuard;  // the ordinary operation, differentiated as ever
+
+Tensor value_of(const MaybeTensor& tensor) { return tensor.has_value() ? *tensor : Tensor(); }
+
+// Whether a private layer has anything to record here: a trainable weight, and a pass that will be differentiated.
+bool trains(const Tensor& weight) { return weight.defined() && weight.requires_grad(); }
+bool recording() { return Recorder::current() != nullptr && torch::GradMode::is_enabled(); }
+
+bool terms_first(const Tensor& input, std::int64_t dimensions) {
+  return Recorder::current()->sequence_first() && input.dim() == dimensions;
+}
+
+// A parameter, or consecutive rows of one (the stacked projections of attention).
+struct Source {
+  Tensor parameter;
+  Rows rows;
+};
+c10::optional<Source> source_of(const Tensor& tensor) {
+  const Recorder& recorder = *Recorder::current();
+  if (!tensor.defined()) return Source{};
+  if (!tensor.requires_grad() || recorder.knows(tensor)) return Source{tensor, {}};
+  if (!tensor.is_view()) return c10::nullopt;
+  const Tensor base(tensor._base());
+  if (!recorder.knows(base)) return c10::nullopt;
+  if (base.dim() != tensor.dim() || base.strides() != tensor.strides() ||
+      base.sizes().slice(1) != tensor.sizes().slice(1) || !base.is_contiguous())
+    return c10::nullopt;
+  const std::int64_t width = base.numel() / base.size(0);
+  return Source{base, {(tensor.storage_offset() - base.storage_offset()) / width, tensor.size(0)}};
+}
+
+Tensor linear_kernel(const Tensor& input, const Tensor& weight, const MaybeTensor& bias) {
+  if (recording() && (trains(weight) || trains(value_of(bias)))) {
+    const auto w = source_of(weight), b = source_of(value_of(bias));
+    if (w && b && (!b->parameter.defined() || w->rows == b->rows)) {
+      const Plain plain(kKey);
+      return terms_first(input, 3)
+                 ? deep::linear(input.transpose(0, 1), w->parameter, b->parameter, "linear",
+                                w->rows)
+                       .transpose(0, 1)
+                 : deep::linear(input, w->parameter, b->parameter, "linear", w->rows);
+    }
+  }
+  const Plain plain(kKey);
+  return at::linear(input, weight, bias);
+}
+
+// The parameter W, or rows of it, behind Wᵀ: this is how torch::nn::Linear writes its product.
+c10::optional<Source> transposed_source_of(const Tensor& tensor) {
+  if (!tensor.defined() || tensor.dim() != 2 || !tensor.is_view() || !tensor.requires_grad())
+    return c10::nullopt;
+  const Tensor base(tensor._base());
+  if (!Recorder::current()->knows(base) || base.dim() != 2 || !base.is_contiguous() ||
+      tensor.stride(0) != 1 || tensor.stride(1) != base.size(1) || tensor.size(0) != base.size(1))
+    return c10::nullopt;
+  if (tensor.size(1) == base.size(0)) return Source{base, {}};
+  return Source{base,
+                {(tensor.storage_offset() - base.storage_offset()) / base.size(1), tensor.size(1)}};
+}
+
+Tensor addmm_kernel(const Tensor& bias, const Tensor& input, const Tensor& transposed,
+                    const at::Scalar& beta, const at::Scalar& alpha) {
+  const Plain plain(kKey);
+  if (recording() && beta.toDouble() == 1 && alpha.toDouble() == 1 && bias.dim() == 1) {
+    const auto w = transposed_source_of(transposed), b = source_of(bias);
+    if (w && b && w->rows == b->rows)
+      return deep::linear(input, w->parameter, b->parameter, "linear", w->rows);
+  }
+  return at::addmm(bias, input, transposed, beta, alpha);
+}
+
+Tensor matmul_kernel(const Tensor& input, const Tensor& other) {
+  const Plain plain(kKey);
+  if (recording() && input.dim() >= 2) {
+    if (const auto w = transposed_source_of(other)) {
+      return terms_first(input, 3) ? linear_terms_first(input, w->parameter, {}, w->rows)
+                                   : deep::linear(input, w->parameter, {}, "linear", w->rows);
+    }
+  }
+  return at::matmul(input, other);
+}
+
+Tensor& add_kernel(Tensor& y, const Tensor& other, const at::Scalar& alpha) {
+  const Plain plain(kKey);
+  if (recording() && trains(other) && other.dim() == 1 && y.dim() >= 2 &&
+      y.size(-1) == other.size(0) && alpha.toDouble() == 1) {
+    if (const auto b = source_of(other)) {
+      shift_in_place(y, b->parameter, b->rows, terms_first(y, 3));
+      return y;
+    }
+  }
+  return y.add_(other, alpha);
+}
+
+template <Tensor (*kPlain)(const Tensor&, const Tensor&, const MaybeTensor&, IntArrayRef,
+                           IntArrayRef, IntArrayRef, std::int64_t)>
+Tensor conv_kernel(const Tensor& input, const Tensor& weight, const MaybeTensor& bias,
+                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                   std::int64_t groups) {
+  const Plain plain(kKey);
+  if (recording() && (trains(weight) || trains(value_of(bias))))
+    return deep::convolution(input, weight, value_of(bias),
+                             {stride.vec(), padding.vec(), dilation.vec(), groups});
+  return kPlain(input, weight, bias, stride, padding, dilation, groups);
+}
+
+template <Tensor (*kPlain)(const Tensor&, const Tensor&, const MaybeTensor&, IntArrayRef,
+                           c10::string_view, IntArrayRef, std::int64_t)>
+Tensor conv_padding_kernel(const Tensor& input, const Tensor& weight, const MaybeTensor& bias,
+                           IntArrayRef stride, c10::string_view padding, IntArrayRef dilation,
+                           std::int64_t groups) {
+  const Plain plain(kKey);
+  if (recording() && (trains(weight) || trains(value_of(bias))))
+    return deep::convolution(input, weight, value_of(bias),
+                             {stride.vec(), {}, dilation.vec(), groups}, padding);
+  return kPlain(input, weight, bias, stride, padding, dilation, groups);
+}
+
+Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, std::int64_t padding,
+                        bool by_frequency, bool sparse) {
+  const Plain plain(kKey);
+  if (!recording() || !trains(weight))
+    return at::embedding(weight, indices, padding, by_frequency, sparse);
+  if (by_frequency)
+    throw Unsupported("embedding: scale_grad_by_freq makes one record's gradient depend on others",
+                      "leave the option off");
+  return terms_first(indices, 2) ? deep::embedding(weight, indices.t(), padding).transpose(0, 1)
+                                 : deep::embedding(weight, indices, padding);
+}
+
+Tensor& embedding_renorm_kernel(Tensor& weight, const Tensor& indices, double max_norm,
+                                double norm_type) {
+  if (Recorder::current() != nullptr)
+    throw Unsupported(
+        "embedding: max_norm changes the table by which tokens a batch holds, without noise",
+        "leave max_norm off");
+  const Plain plain(kKey);
+  return at::embedding_renorm_(weight, indices, max_norm, norm_type);
+}
+
+Tensor layer_norm_kernel(const Tensor& input, IntArrayRef shape, const MaybeTensor& weight,
+                         const MaybeTensor& bias, double eps, bool cudnn) {
+  const Plain plain(kKey);
+  if (!recording() || !(trains(value_of(weight)) || trains(value_of(bias))))
+    return at::layer_norm(input, shape, weight, bias, eps, cudnn);
+  return deep::layer_norm(input, shape.vec(), value_of(weight), value_of(bias), eps, "layer_norm",
+                          terms_first(input, 3));
+}
+
+Tensor group_norm_kernel(const Tensor& input, std::int64_t groups, const MaybeTensor& weight,
+                         const MaybeTensor& bias, double eps, bool cudnn) {
+  const Plain plain(kKey);
+  if (!recording() || !(trains(value_of(weight)) || trains(value_of(bias))))
+    return at::group_norm(input, groups, weight, bias, eps, cudnn);
+  return deep::group_norm(input, groups, value_of(weight), value_of(bias), eps);
+}
+
+Tensor instance_norm_kernel(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+                            const MaybeTensor& mean, const MaybeTensor& variance, bool use_input,
+                            double momentum, double eps, bool cudnn) {
+  const Plain plain(kKey);
+  if (Recorder::current() != nullptr && use_input && value_of(mean).defined()) {
+    throw Unsupported("instance_norm: running statistics average over records, without noise",
+                      "make the layer with track_running_stats(false)");
+  }
+  if (!recording() || !use_input || !(trains(value_of(weight)) || trains(value_of(bias))))
+    return at::instance_norm(input, weight, bias, mean, variance, use_input, momentum, eps, cudnn);
+  return deep::group_norm(input, input.size(1), value_of(weight), value_of(bias), eps,
+                          "instance_norm");
+}
+
+Tensor batch_norm_kernel(const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
+                         const MaybeTensor& mean, const MaybeTensor& variance, bool training,
+                         double momentum, double eps, bool cudnn) {
+  if (Recorder::current() != nullptr && training) {
+    throw Unsupported(
+        "batch_norm: the output for one record depends on the others in its batch, so no "
+        "per-sample gradient exists",
+        "use GroupNorm or LayerNorm instead, or put the layer into eval mode with frozen "
+        "statistics");
+  }
+  const Plain plain(kKey);
+  return at::batch_norm(input, weight, bias, mean, variance, training, momentum, eps, cudnn);
+}
+
+bool any_trains(at::TensorList weights) {
+  return std::any_of(weights.begin(), weights.end(), [](const Tensor& w) { return trains(w); });
+}
+
+template <Cell kCell, class PlainCall>
+auto recurrent_kernel(const Tensor& input, at::TensorList states, at::TensorList weights,
+                      bool biases, std::int64_t layers, double dropout, bool train,
+                      bool bidirectional, bool batch_first, PlainCall&& plain_call) {
+  const Plain plain(kKey);
+  if (!recording() || !any_trains(weights)) return plain_call();
+  const auto out =
+      deep::recurrent(input, states.vec(), weights.vec(),
+                      {kCell, layers, biases, bidirectional, batch_first, dropout, train});
+  if constexpr (kCell == Cell::lstm) {
+    return std::make_tuple(out[0], out[1], out[2]);
+  } else {
+    return std::make_tuple(out[0], out[1]);
+  }
+}
+
+std::tuple<Tensor, Tensor, Tensor> lstm_kernel(const Tensor& x, at::TensorList states,
+                                               at::TensorList w, bool biases, std::int64_t layers,
+                                               double dropout, bool train, bool both,
+                                               bool batch_first) {
+  return recurrent_kernel<Cell::lstm>(
+      x, states, w, biases, layers, dropout, train, both, batch_first,
+      [&] { return at::lstm(x, states, w, biases, layers, dropout, train, both, batch_first); });
+}
+
+using OneState = std::tuple<Tensor, Tensor>;
+template <Cell kCell, OneState (*kPlain)(const Tensor&, const Tensor&, at::TensorList, bool,
+                                         std::int64_t, double, bool, bool, bool)>
+OneState one_state_kernel(const Tensor& x, const Tensor& h0, at::TensorList w, bool biases,
+                          std::int64_t layers, double dropout, bool train, bool both,
+                          bool batch_first) {
+  return recurrent_kernel<kCell>(
+      x, {h0}, w, biases, layers, dropout, train, both, batch_first,
+      [&] { return kPlain(x, h0, w, biases, layers, dropout, train, both, batch_first); });
+}
+
+TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {
+  library.fallback(torch::CppFunction::makeFallthrough());
+}
+
+TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, library) {
+  library.impl("linear", linear_kernel);
+  library.impl("addmm", addmm_kernel);
+  library.impl("matmul", matmul_kernel);
+  library.impl("add_.Tensor", add_kernel);
+  library.impl("conv1d", conv_kernel<at::conv1d>);
+  library.impl("conv2d", conv_kernel<at::conv2d>);
+  library.impl("conv3d", conv_kernel<at::conv3d>);
+  library.impl("conv1d.padding", conv_padding_kernel<at::conv1d>);
+  library.impl("conv2d.padding", conv_padding_kernel<at::conv2d>);
+  library.impl("conv3d.padding", conv_padding_kernel<at::conv3d>);
+  library.impl("embedding", embedding_kernel);
+  library.impl("embedding_renorm_", embedding_renorm_kernel);
+  library.impl("layer_norm", layer_norm_kernel);
+  library.impl("group_norm", group_norm_kernel);
+  library.impl("instance_norm", instance_norm_kernel);
+  library.impl("batch_norm", batch_norm_kernel);
+  library.impl("lstm.input", lstm_kernel);
+  library.impl("gru.input", one_state_kernel<Cell::gru, at::gru>);
+  library.impl("rnn_tanh.input", one_state_kernel<Cell::rnn_tanh, at::rnn_tanh>);
+  library.impl("rnn_relu.input", one_state_kernel<Cell::rnn_relu, at::rnn_relu>);
+}
+
+}  // namespace
+
+struct Interception::Guard {
+  c10::impl::IncludeDispatchKeyGuard include{kKey};
+};
+
+Interception::Interception() : guard_(std::make_unique<Guard>()) {}
+Interception::~Interception() = default;
+
+}  // namespace sotto::deep

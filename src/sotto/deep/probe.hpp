@@ -1,0 +1,40 @@
+// The probe: does one record's loss and gradient depend on the others of its batch?
+//
+// What       probe(model, x, y, losses) runs a few made-up records alone and together and compares losses and gradients. What couples
+//            records is found by what it does, whatever it is called: BatchNorm, batch statistics written by hand, losses
+//            averaged over the batch, axes that were mixed up, contrastive terms. Buffers that a forward pass changes are found too:
+//            they would leave with the model, without noise.
+// Guarantee  A refusal is certain; a pass means that these records showed no coupling. The probe reads only the records it is given: give it
+//            made-up ones (random numbers of the right shape), never private data.
+// Method     For each record i: loss and per-sample gradient from the one-pass engine in the batch, from the engine with the record alone,
+//            and by ordinary differentiation with the record alone. All three must agree within `tolerance`. Dropout is off
+//            meanwhile; everything else is in training mode.
+// Numerics   Relative differences, 1e-3 by default: coupling is of the order of 1/records, rounding of 1e-6.
+// Reference  docs/math/per-sample-clipping.md.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+
+#include "sotto/deep/clipping.hpp"
+
+namespace sotto::deep {
+
+// Throws Unsupported that says what was found. x, y: made-up records, at least 2, the first axis counts them.
+void probe(
+    torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+    const std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>& losses,
+    const ClipOptions& options = {}, double tolerance = 1e-3);
+
+// Refuses by name what is known not to work (BatchNorm on batch statistics, layers without per-sample gradients), with what to do. The
+// module itself stays as it is: its layers take the private path inside ClippedSum (intercept.hpp).
+void require_private(const torch::nn::Module& model);
+
+template <class Holder>
+Holder privatize(Holder model) {
+  require_private(*model);
+  return model;
+}
+
+}  // namespace sotto::deep
