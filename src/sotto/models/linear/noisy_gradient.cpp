@@ -26,7 +26,7 @@ double curvature(const NoisyGradientOptions& options) {
 constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
 
 constexpr double kFewestSteps = 60, kMostSteps = 400;
-constexpr std::uint64_t kMetricSteps = 20;
+constexpr std::uint64_t kMetricSteps = 12;
 constexpr double kMetricMomentum = 0.5, kMetricShare = 0.1;  // of ρ
 constexpr std::size_t kMetricLimit = 600;  // dimensions: the metric has their square
 

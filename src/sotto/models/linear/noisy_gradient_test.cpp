@@ -144,14 +144,17 @@ TEST(NoisyGradient, ReplayWithAMetricStaysWithinTheSensitivity) {
     replaced.records[i] = {-1e30f, 1e29f, i % 2 == 0 ? 0.0f : 1e30f};
     replaced.targets[i] = -replaced.targets[i];
     const NoisyGradientOptions options{.iterations = 5, .metric = true};
-    const NoisyGradientPlan unbounded(options, Relation::add_remove, 50, 4, 0.01);
-    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
-                                     [&](Rng& r) { return run_on(unbounded, removed, r); }, i),
-              "");
-    const NoisyGradientPlan bounded(options, Relation::replace_one, 50, 4, 0.01);
-    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
-                                     [&](Rng& r) { return run_on(bounded, replaced, r); }, i),
-              "");
+    // So many declared rows that half of the records make up the metric, and few.
+    for (const std::uint64_t declared : {std::uint64_t{50}, std::uint64_t{1} << 18}) {
+      const NoisyGradientPlan unbounded(options, Relation::add_remove, declared, 4, 0.01);
+      EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
+                                       [&](Rng& r) { return run_on(unbounded, removed, r); }, i),
+                "");
+      const NoisyGradientPlan bounded(options, Relation::replace_one, declared, 4, 0.01);
+      EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
+                                       [&](Rng& r) { return run_on(bounded, replaced, r); }, i),
+                "");
+    }
   }
 }
 

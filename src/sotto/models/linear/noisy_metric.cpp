@@ -2,10 +2,42 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <bit>
 #include <cmath>
+
+#include "sotto/core/parallel.hpp"
+#include "sotto/models/linear/row_selection.hpp"
 
 namespace sotto {
 namespace {
+
+constexpr double kEnoughRows = 1 << 17;  // a bound on the curvature needs no more
+
+// Whether a record is among those that make up the metric: a public function of the record itself, so that no other record's part
+// changes when it comes or goes.
+bool chosen(std::span<const float> row, double share) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15;
+  for (const float v : row) {
+    hash = (hash ^ std::bit_cast<std::uint32_t>(v)) * 0xff51afd7ed558ccd;
+    hash ^= hash >> 32;
+  }
+  return static_cast<double>(hash >> 11) * 0x1p-53 < share;
+}
+
+ExactRows thinned(const ExactRows& rows, double share, unsigned threads) {
+  constexpr std::size_t kBlock = 1 << 14;
+  const std::size_t blocks = (rows.size() + kBlock - 1) / kBlock;
+  std::vector<std::vector<std::size_t>> found(blocks);
+  parallel_blocks(blocks, thread_count(threads), [&](std::size_t block, unsigned) {
+    const std::size_t first = block * kBlock, end = std::min(rows.size(), first + kBlock);
+    for (std::size_t i = first; i < end; ++i)
+      if (chosen(rows.row(i), share)) found[block].push_back(i);
+    rows.done(first, end - first);
+  });
+  std::vector<std::size_t> numbers;
+  for (const auto& part : found) numbers.insert(numbers.end(), part.begin(), part.end());
+  return select_rows(rows, numbers);
+}
 
 constexpr double kUnit = ExactRows::Moments::unit();
 
@@ -30,17 +62,21 @@ NoisyMetric::NoisyMetric(Relation relation, std::size_t dimension, double rho,
 std::vector<double> NoisyMetric::inverse(const ExactRows& rows, double curvature,
                                          double declared_rows, double ridge, Rng& rng,
                                          unsigned threads) const {
-  const std::vector<int128> noisy = noise_.add(rows.moments(threads).second, rng);
+  const double share = std::min(1.0, kEnoughRows / declared_rows);
+  const std::vector<int128> noisy =
+      noise_.add(share < 1 ? thinned(rows, share, threads).moments(threads).second
+                           : rows.moments(threads).second,
+                 rng);
   const auto d = static_cast<Eigen::Index>(dimension_);
-  const double scale = curvature * kUnit / declared_rows;
+  const double scale = curvature * kUnit / (share * declared_rows);
   Eigen::MatrixXd bound(d, d);
   std::size_t at = 0;
   for (Eigen::Index i = 0; i < d; ++i) {
     for (Eigen::Index j = i; j < d; ++j)
       bound(i, j) = bound(j, i) = static_cast<double>(noisy[at++]) * scale;
   }
-  const double spectrum =
-      2 * noise_.scale() * std::sqrt(static_cast<double>(dimension_)) * curvature / declared_rows;
+  const double spectrum = 2 * noise_.scale() * std::sqrt(static_cast<double>(dimension_)) *
+                          curvature / (share * declared_rows);
   const double floor = std::max(ridge, spectrum);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(bound);
   const Eigen::VectorXd inverse = (solver.eigenvalues().cwiseMax(0).array() + floor).inverse();
