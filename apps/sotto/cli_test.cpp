@@ -15,7 +15,6 @@
 #include "parse.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "svg_plot.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -133,12 +132,6 @@ TEST(Rounding, NeverCrossesTheValue) {
   EXPECT_EQ(round_up(6.187701), "6.18771");
   EXPECT_EQ(round_down(6.187719), "6.18771");
   EXPECT_EQ(round_up(0), "0");
-}
-
-TEST(Ticks, AreRoundNumbersInside) {
-  EXPECT_EQ(linear_ticks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
-  EXPECT_EQ(linear_ticks(0.3, 1.1, 4), (std::vector<double>{0.4, 0.6000000000000001, 0.8, 1}));
-  EXPECT_EQ(decade_ticks(-6.2, 0, 3), (std::vector<int>{0, -2, -4, -6}));
 }
 
 class Files : public testing::Test {

@@ -4,7 +4,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "svg_plot.hpp"
+#include "sotto/report/svg_plot.hpp"
 
 namespace sotto::cli {
 

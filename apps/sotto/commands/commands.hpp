@@ -22,6 +22,10 @@ Command man_command();
 Command noise_command();
 Command predict_command();
 Command release_command();
+Command schema_command();
+Command schema_check_command();
+Command schema_draft_command();
+Command sweep_command();
 Command train_command();
 Command verify_command();
 
@@ -32,6 +36,8 @@ Option json_option();
 Option output_option();
 Option relation_option();
 Option insecure_seed_option();
+Option certificate_option();
+Option no_header_option();
 
 inline constexpr const char* kInsecure = "INSECURE: NOT PRIVATE";
 // The generator of --insecure-seed, with a warning; nothing when the option is not given.

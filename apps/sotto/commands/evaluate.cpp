@@ -1,14 +1,18 @@
-// sotto evaluate: how good a model is on a file. sotto predict: its predictions.
+// sotto evaluate: how good a model is on a file, as it is (NOT PRIVATE) or with a budget.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "../output_file.hpp"
+#include "../certify.hpp"
+#include "../charge.hpp"
+#include "../cost.hpp"
 #include "model_options.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "sotto/models/artifact.hpp"
-#include "sotto/models/evaluation.hpp"
+#include "sotto/models/private_evaluation.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -24,7 +28,9 @@ Json to_json(bool classification, const ClassificationQuality& c, const Regressi
   return {{"rows", c.rows},
           {"accuracy", c.accuracy},
           {"auc", c.auc ? Json(*c.auc) : Json(nullptr)},
-          {"log_loss", c.log_loss}};
+          {"log_loss", c.log_loss},
+          {"accuracy_lower", c.accuracy_95.lower},
+          {"accuracy_upper", c.accuracy_95.upper}};
 }
 
 std::string to_text(bool classification, const ClassificationQuality& c,
@@ -37,131 +43,198 @@ std::string to_text(bool classification, const ClassificationQuality& c,
                      c.auc ? fmt::format(", AUC {:.4f}", *c.auc) : "", c.log_loss, c.rows);
 }
 
-// A field of a CSV file, quoted where it must be.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+// The figures in the order in which they are told; absent ones drowned in the noise.
+struct Figure {
+  const char *name, *title;
+  std::optional<PrivateMetric> PrivateQuality::*value;
+};
+std::vector<Figure> figures(bool classification) {
+  if (classification)
+    return {{"accuracy", "accuracy", &PrivateQuality::accuracy},
+            {"auc", "AUC", &PrivateQuality::auc},
+            {"log_loss", "log-loss", &PrivateQuality::log_loss}};
+  return {{"r2", "R2", &PrivateQuality::r2},
+          {"rmse", "RMSE", &PrivateQuality::rmse},
+          {"mae", "MAE", &PrivateQuality::mae}};
 }
 
-TableOptions options_of(const Arguments& arguments, const Schema& schema) {
-  TableOptions options = table_options(arguments);
-  options.csv.names = arguments.flag("no-header") ? schema.names() : std::vector<std::string>{};
-  return options;
-}
-
-// Evaluation reads whatever number of rows the file has: the declared number is that of the training data.
-Encoder for_other_data(const Encoder& trained) {
-  Schema schema = trained.schema();
-  schema.rows.reset();
-  return Encoder(std::move(schema));
-}
-
-void run_evaluate(const Arguments& arguments, Context& context) {
-  const Artifact artifact = read_artifact(arguments.text("model"));
-  const Encoder encoder = for_other_data(artifact.encoder);
-  TableOptions options = options_of(arguments, encoder.schema());
-  std::optional<std::size_t> group;
-  std::vector<std::string> labels;
-  if (arguments.given("groups")) {
-    const std::string column = arguments.text("groups");
-    labels = encoder.group(column).labels();
-    const auto& declared = encoder.groups();
-    const auto at = std::find_if(declared.begin(), declared.end(),
-                                 [&](const ColumnEncoder& c) { return c.column().name == column; });
-    group = static_cast<std::size_t>(at - declared.begin());
-    if (at == declared.end()) options.extra_groups = {column};
+Json to_json(bool classification, const PrivateQuality& q) {
+  Json json = {{"rows", q.rows}};
+  const std::vector<Figure> all = figures(classification);
+  for (const Figure& f : all) {
+    const auto& m = q.*f.value;
+    json[f.name] = m ? Json(m->value) : Json(nullptr);
   }
+  for (const Figure& f : all) {
+    const auto& m = q.*f.value;
+    if (!m) continue;
+    json[std::string(f.name) + "_lower"] = m->interval_95.lower;
+    json[std::string(f.name) + "_upper"] = m->interval_95.upper;
+  }
+  if (classification) json["confusion"] = q.confusion;
+  return json;
+}
+
+std::string to_text(bool classification, const PrivateQuality& q) {
+  std::string text;
+  for (const Figure& f : figures(classification)) {
+    const auto& m = q.*f.value;
+    if (!text.empty()) text += ", ";
+    text += m ? fmt::format("{} {:.4g} (95 %: {:.4g} to {:.4g})", f.title, m->value,
+                            m->interval_95.lower, m->interval_95.upper)
+              : fmt::format("{} drowned in the noise", f.title);
+  }
+  return text + fmt::format(", about {:.0f} rows", q.rows);
+}
+
+// --groups COLUMN: its labels, and where the table keeps it.
+struct Groups {
+  std::optional<std::size_t> at;
+  std::vector<std::string> labels;
+};
+
+Groups groups_of(const Arguments& arguments, const Encoder& encoder, TableOptions& options) {
+  if (!arguments.given("groups")) return {};
+  const std::string column = arguments.text("groups");
+  const auto& declared = encoder.groups();
+  const auto found = std::find_if(declared.begin(), declared.end(), [&](const ColumnEncoder& c) {
+    return c.column().name == column;
+  });
+  if (found == declared.end()) options.extra_groups = {column};
+  return {static_cast<std::size_t>(found - declared.begin()), encoder.group(column).labels()};
+}
+
+void run_plain(const Arguments& arguments, Context& context, const Artifact& artifact,
+               const Encoder& encoder) {
+  TableOptions options = table_options(arguments, encoder.schema());
+  const Groups groups = groups_of(arguments, encoder, options);
   const Table table = load_table(arguments.text("data"), encoder, options);
-  const Evaluation result = evaluate(artifact.model, table, group, labels);
+  const Evaluation result = evaluate(artifact.model, table, groups.at, groups.labels);
+  const bool classes = result.is_classification;
   if (arguments.flag("json")) {
-    Json json = {{"schema", 1}, {"private", false}};
-    json.update(to_json(result.is_classification, result.classification, result.regression));
-    if (group) {
-      json["groups"] = Json::array();
-      for (const GroupQuality& g : result.groups) {
-        Json line = {{"group", g.group}};
-        line.update(to_json(result.is_classification, g.classification, g.regression));
-        if (result.is_classification) {
-          line["accuracy_lower"] = g.classification.accuracy_95.lower;
-          line["accuracy_upper"] = g.classification.accuracy_95.upper;
-        }
-        json["groups"].push_back(std::move(line));
-      }
+    Json json = {{"schema", 1}, {"private", false}, {"warning", "NOT PRIVATE"}};
+    json.update(to_json(classes, result.classification, result.regression));
+    if (groups.at) json["groups"] = Json::array();
+    for (const GroupQuality& g : result.groups) {
+      Json line = {{"group", g.group}};
+      line.update(to_json(classes, g.classification, g.regression));
+      json["groups"].push_back(std::move(line));
     }
     context.out.print("{}\n", json.dump());
   } else {
-    context.out.print("{}\n",
-                      to_text(result.is_classification, result.classification, result.regression));
-    for (const GroupQuality& g : result.groups) {
-      context.out.print("  {:<24} {}\n", g.group,
-                        to_text(result.is_classification, g.classification, g.regression));
-    }
+    context.out.print("{}\n", to_text(classes, result.classification, result.regression));
+    for (const GroupQuality& g : result.groups)
+      context.out.print("  {:<24} {}\n", g.group, to_text(classes, g.classification, g.regression));
+    context.out.print("{}\n", kNotPrivate);
   }
-  context.note(kNotPrivate);
 }
 
-void run_predict(const Arguments& arguments, Context& context) {
+PrivateEvaluationPlan plan_of(const Arguments& arguments, const Encoder& encoder,
+                              const Groups& groups) {
+  const Schema& schema = encoder.schema();
+  const ColumnEncoder& target = encoder.target();
+  if (arguments.given("rho") && !arguments.given("delta"))
+    throw InvalidArgument("sotto evaluate needs --delta with --rho, to state epsilon",
+                          "e.g. --delta 1e-6");
+  return PrivateEvaluationPlan(
+      {.relation = schema.relation,
+       .contributions = schema.unit == Unit::user ? schema.max_contributions : 1,
+       .classes = target.is_numeric() ? 0 : target.labels().size(),
+       .target = target.column().bounds,
+       .groups = groups.at ? groups.labels.size() : 1},
+      budget_of(arguments));
+}
+
+void run_private(const Arguments& arguments, Context& context, const Artifact& artifact,
+                 const Encoder& encoder) {
+  TableOptions options = table_options(arguments, encoder.schema());
+  const Groups groups = groups_of(arguments, encoder, options);
+  const PrivateEvaluationPlan plan = plan_of(arguments, encoder, groups);
+  const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
+  const bool classes = !encoder.target().is_numeric();
+  const std::string unit(name(encoder.schema().unit));
+  const std::string promise =
+      fmt::format("epsilon = {}, delta = {} ({}, unit: one {})", round_up(*cost.epsilon),
+                  round_up(*cost.delta), name(plan.relation()), unit);
+  Json json = {{"schema", 1},
+               {"private", true},
+               {"epsilon", *cost.epsilon},
+               {"delta", *cost.delta},
+               {"relation", name(plan.relation())},
+               {"unit", unit}};
+  Payment payment(arguments, Spec{plan.relation(), {plan.event()}}, unit);
+  if (arguments.flag("dry-run")) {
+    json["dry_run"] = true;
+    payment.quote(context, json);
+    json["event"] = to_json(plan.event());
+    if (arguments.flag("json")) {
+      context.out.print("{}\n", json.dump());
+    } else {
+      context.out.print("not run, no data read\n  would cost {}\n  plan       {}\n", promise,
+                        plan.describe());
+    }
+    return;
+  }
+  std::optional<Rng> seeded = insecure_rng(arguments, context);
+  Rng& rng = seeded ? *seeded : context.rng();
+  payment.reserve(context);
+  const Table table =
+      payment.guard([&] { return load_table(arguments.text("data"), encoder, options); });
+  if (count_is_public(plan.relation()) && encoder.schema().unit == Unit::record)
+    check_delta(arguments, table.rows(), "rows", context);
+  const auto release = plan.run(score_rows(artifact.model, table, groups.at), rng);
+  payment.commit(context);
+  Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
+  certificate.ledger = payment.reference();
+  certificate.unit = unit;
+  certificate.method = "evaluation";
+  certificate.description = plan.describe();
+  certificate.assumptions = {
+      "the model, its schema and the labels of classes and groups are public"};
+  certificate.files = {{"model.json", artifact.certificate.files.at("model.json")}};
+  if (arguments.given("certificate")) write_certificate(arguments.text("certificate"), certificate);
+
+  const PrivateEvaluation& result = release.value;
+  // One label: the group is everything.
+  const auto of_group = [&](std::size_t g) -> const PrivateQuality& {
+    return result.groups.empty() ? result.all : result.groups[g];
+  };
+  if (arguments.flag("json")) {
+    json.update(to_json(classes, result.all));
+    if (classes) json["labels"] = encoder.target().labels();
+    if (groups.at) json["groups"] = Json::array();
+    for (std::size_t g = 0; g < groups.labels.size(); ++g) {
+      Json line = {{"group", groups.labels[g]}};
+      line.update(to_json(classes, of_group(g)));
+      json["groups"].push_back(std::move(line));
+    }
+    json["certificate"] = to_json(certificate);
+    payment.add_to(json);
+    if (seeded) json["warning"] = kInsecure;
+    context.out.print("{}\n", json.dump());
+    return;
+  }
+  context.out.print("{}\n", to_text(classes, result.all));
+  for (std::size_t g = 0; g < groups.labels.size(); ++g)
+    context.out.print("  {:<24} {}\n", groups.labels[g], to_text(classes, of_group(g)));
+  context.out.print("  guarantee  {} on the evaluation data\n  plan       {}\n", promise,
+                    plan.describe());
+  if (seeded) context.out.print("  {}\n", kInsecure);
+}
+
+void run(const Arguments& arguments, Context& context) {
   const Artifact artifact = read_artifact(arguments.text("model"));
   const Encoder encoder = for_other_data(artifact.encoder);
-  TableOptions options = options_of(arguments, encoder.schema());
-  options.targets = false;
-  const bool classification = artifact.model.loss != Loss::squared;
-  const ColumnEncoder& target = encoder.target();
-  OutputFile file(arguments.text("out"));
-  std::string text = classification ? "prediction,probability\n" : "prediction\n";
-  std::vector<double> wide;
-  std::vector<float> record;
-  std::uint64_t rows = 0;
-  for_each_block(
-      arguments.text("data"), encoder, 4096,
-      [&](const Table& block) {
-        wide.resize(block.width());
-        record.resize(block.width());
-        for (std::size_t i = 0; i < block.rows(); ++i) {
-          block.row(i, wide);
-          for (std::size_t j = 0; j < wide.size(); ++j) record[j] = static_cast<float>(wide[j]);
-          if (classification) {
-            const std::size_t c = artifact.model.classify(record);
-            text += fmt::format("{},{:.6f}\n", csv_field(target.labels()[c]),
-                                artifact.model.probabilities(record)[c]);
-          } else {
-            text += fmt::format("{:.9g}\n", target.unscaled(artifact.model.regress(record)));
-          }
-        }
-        rows += block.rows();
-        file.write(text);
-        text.clear();
-      },
-      options);
-  file.write(text);
-  file.publish();
-  if (arguments.flag("json")) {
-    context.out.print("{}\n",
-                      Json{{"schema", 1}, {"rows", rows}, {"out", arguments.text("out")}}.dump());
-  } else {
-    context.out.print("wrote {} predictions to {}\n", rows, arguments.text("out"));
+  if (has_budget(arguments)) return run_private(arguments, context, artifact, encoder);
+  for (const char* option : {"delta", "certificate", "dry-run", "insecure-seed", "ledger",
+                             "dsn-file", "dataset", "part", "purpose", "key"}) {
+    if (arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option),
+                            "without a budget the evaluation is NOT PRIVATE and draws no noise");
   }
-}
-
-std::vector<Option> model_data_options() {
-  return {{.name = "model",
-           .type = Type::file,
-           .value = "DIR",
-           .help = "the directory that sotto train wrote",
-           .required = true,
-           .group = "Data"},
-          {.name = "data",
-           .type = Type::file,
-           .value = "FILE",
-           .help = "CSV file, plain or gzip",
-           .required = true,
-           .group = "Data"},
-          {.name = "no-header",
-           .type = Type::flag,
-           .help = "the first row is data; columns come in the order of the schema",
-           .group = "Data"}};
+  Payment(arguments, std::nullopt,
+          "");  // a ledger that is named has nothing to charge here: refused
+  run_plain(arguments, context, artifact, encoder);
 }
 
 }  // namespace
@@ -171,39 +244,35 @@ Command evaluate_command() {
   options.push_back({.name = "groups",
                      .type = Type::text,
                      .value = "COLUMN",
-                     .help = "also one line for each group of this categorical column"});
+                     .help = "also one line for each group of this categorical column",
+                     .group = "Data"});
+  for (Option& option : budget_options()) options.push_back(std::move(option));
+  for (Option& option : payment_options()) options.push_back(std::move(option));
+  options.push_back(dry_run_option());
+  options.push_back(certificate_option());
+  options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
   return {
       .name = "evaluate",
-      .summary = "measure a model on a file (not private)",
+      .summary = "measure a model on a file, with or without privacy for its rows",
       .description =
-          "The figures are computed from the rows as they are. They are NOT PRIVATE: use public "
-          "test data, or keep them to yourself.",
+          "Without a budget the figures are computed from the rows as they are and are NOT "
+          "PRIVATE: "
+          "use public test data, or keep them to yourself. With a budget they are noised, come "
+          "with "
+          "intervals that include the noise, and cost epsilon on the evaluation data, beside what "
+          "training cost on its own.",
       .examples = {{"R2 and errors, or accuracy, AUC and log-loss",
                     "sotto evaluate --model model --data people.csv"},
                    {"By group, as JSON",
-                    "sotto evaluate --model model --data people.csv --groups city --json"}},
+                    "sotto evaluate --model model --data people.csv --groups city --json"},
+                   {"On private rows, with a certificate",
+                    "sotto evaluate --model model --data people.csv --epsilon 1 --certificate "
+                    "evaluation.json"}},
       .options = std::move(options),
-      .run = run_evaluate,
-      .usage = "--model DIR --data FILE [options]"};
-}
-
-Command predict_command() {
-  std::vector<Option> options = model_data_options();
-  options.push_back({.name = "out",
-                     .type = Type::file,
-                     .value = "FILE",
-                     .help = "CSV file for the predictions",
-                     .required = true});
-  options.push_back(json_option());
-  return {.name = "predict",
-          .summary = "apply a model to a file",
-          .examples = {{"One prediction a row",
-                        "sotto predict --model model --data people.csv --out predictions.csv"}},
-          .options = std::move(options),
-          .run = run_predict,
-          .usage = "--model DIR --data FILE --out FILE [options]"};
+      .run = run,
+      .usage = "--model DIR --data FILE [--epsilon E [--delta D]] [options]"};
 }
 
 }  // namespace sotto::cli

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../certify.hpp"
 #include "../charge.hpp"
 #include "../signing.hpp"
 #include "model_options.hpp"

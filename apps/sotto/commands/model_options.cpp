@@ -20,33 +20,7 @@ std::vector<Option> training_data_options() {
            .value = "COLUMN",
            .help = "what to predict; default: the schema's target",
            .group = "Data"},
-          {.name = "no-header",
-           .type = Type::flag,
-           .help = "the first row is data; columns come in the order of the schema",
-           .group = "Data"}};
-}
-
-std::vector<Option> budget_options() {
-  return {{.name = "epsilon",
-           .type = Type::number,
-           .value = "E",
-           .help = "budget, together with --delta",
-           .range = Range::above(0),
-           .hint = "typical values lie between 0.1 (strong) and 10 (weak)",
-           .group = "Privacy"},
-          {.name = "delta",
-           .type = Type::number,
-           .value = "D",
-           .help = "failure probability, well below 1 / number of rows",
-           .range = Range::inside(0, 1),
-           .hint = "choose delta well below 1 / (number of rows), e.g. 1e-6",
-           .group = "Privacy"},
-          {.name = "rho",
-           .type = Type::number,
-           .value = "R",
-           .help = "budget as zero-concentrated DP instead of --epsilon",
-           .range = Range::above(0),
-           .group = "Privacy"}};
+          no_header_option()};
 }
 
 Schema schema_of(const Arguments& arguments) {
@@ -60,6 +34,34 @@ TableOptions table_options(const Arguments& arguments) {
   TableOptions options;
   options.csv.header = !arguments.flag("no-header");
   return options;
+}
+
+std::vector<Option> model_data_options() {
+  return {{.name = "model",
+           .type = Type::file,
+           .value = "DIR",
+           .help = "the directory that sotto train wrote",
+           .required = true,
+           .group = "Data"},
+          {.name = "data",
+           .type = Type::file,
+           .value = "FILE",
+           .help = "CSV file, plain or gzip",
+           .required = true,
+           .group = "Data"},
+          no_header_option()};
+}
+
+TableOptions table_options(const Arguments& arguments, const Schema& schema) {
+  TableOptions options = table_options(arguments);
+  options.csv.names = arguments.flag("no-header") ? schema.names() : std::vector<std::string>{};
+  return options;
+}
+
+Encoder for_other_data(const Encoder& trained) {
+  Schema schema = trained.schema();
+  schema.rows.reset();
+  return Encoder(std::move(schema));
 }
 
 }  // namespace sotto::cli

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "../charge.hpp"
 #include "../cost.hpp"
 #include "sotto/core/error.hpp"
@@ -70,25 +68,6 @@ std::string noise_text(const NoiseInfo& noise) {
   return text;
 }
 
-// δ is the chance that anything at all is revealed: with 1/n it allows publishing one row of the data in full.
-void check_delta(const Arguments& arguments, const Answer& answer, Context& context) {
-  const auto delta = arguments.maybe_number("delta");
-  if (!delta || !count_is_public(relation_of(arguments)) || answer.rows == 0) return;
-  const auto n = static_cast<double>(answer.rows);
-  if (*delta >= 1 / std::sqrt(n)) {
-    throw InvalidArgument(
-        fmt::format("--delta is {}; for {} rows it must be below 1/sqrt(n) = {:.3g}", *delta,
-                    answer.rows, 1 / std::sqrt(n)),
-        "choose delta well below 1/n");
-  }
-  if (*delta >= 1 / n) {
-    context.note(
-        fmt::format("sotto: warning: --delta {} is not below 1/n = {:.3g}; such a delta allows "
-                    "revealing whole rows",
-                    *delta, 1 / n));
-  }
-}
-
 template <PreparedRelease (*prepare)(const Arguments&, Context&)>
 void run(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
@@ -112,7 +91,7 @@ void run(const Arguments& arguments, Context& context) {
   Rng& rng = seeded ? *seeded : context.rng();
   payment.reserve(context);
   const Answer answer = payment.guard([&] { return release.run(rng); });
-  check_delta(arguments, answer, context);
+  if (count_is_public(relation_of(arguments))) check_delta(arguments, answer.rows, "rows", context);
   payment.commit(context);
   if (arguments.flag("json")) {
     json["value"] = answer.value;
@@ -194,49 +173,17 @@ Option missing_option(std::vector<std::string> choices, const std::string& help)
 }
 
 std::vector<Option> privacy_options() {
-  const std::string hint = "typical values lie between 0.1 (strong) and 10 (weak)";
+  std::vector<Option> options = budget_options();
   Option relation = relation_option();
   relation.fallback = "add_remove";
   relation.group = "Privacy";
-  Option seed = insecure_seed_option();
-  seed.group = "Output";
-  Option json = json_option();
-  json.group = "Output";
-  Option output = output_option();
-  output.group = "Output";
-  return {
-      {.name = "epsilon",
-       .type = Type::number,
-       .value = "E",
-       .help = "budget: pure epsilon (Laplace noise), or with --delta (epsilon, delta) (Gaussian "
-               "noise)",
-       .range = Range::above(0),
-       .hint = hint,
-       .group = "Privacy"},
-      {.name = "delta",
-       .type = Type::number,
-       .value = "D",
-       .help = "budget: failure probability, well below 1 / number of rows",
-       .range = Range::inside(0, 1),
-       .hint = "choose delta well below 1 / (number of rows), e.g. 1e-6",
-       .group = "Privacy"},
-      {.name = "rho",
-       .type = Type::number,
-       .value = "R",
-       .help = "budget: zero-concentrated DP (Gaussian noise) instead of --epsilon; with --delta "
-               "the epsilon is computed",
-       .range = Range::above(0),
-       .hint = "rho 0.005 is about as strong as epsilon 0.5 with delta 1e-6",
-       .group = "Privacy"},
-      relation,
-      {.name = "dry-run",
-       .type = Type::flag,
-       .help = "show the event and its cost; read no data",
-       .group = "Privacy"},
-      json,
-      output,
-      seed,
-  };
+  options.push_back(relation);
+  options.push_back(dry_run_option());
+  for (Option option : {json_option(), output_option(), insecure_seed_option()}) {
+    option.group = "Output";
+    options.push_back(std::move(option));
+  }
+  return options;
 }
 
 Command statistic(std::string name, std::string summary, std::vector<Example> examples,
@@ -267,21 +214,6 @@ std::vector<Option> numeric_options() {
 
 Relation relation_of(const Arguments& arguments) {
   return parse_relation(arguments.text("relation"));
-}
-
-Budget budget_of(const Arguments& arguments) {
-  const auto epsilon = arguments.maybe_number("epsilon"), delta = arguments.maybe_number("delta"),
-             rho = arguments.maybe_number("rho");
-  if (epsilon && rho)
-    throw InvalidArgument("--epsilon and --rho are both given", "choose one kind of budget");
-  if (rho) return Budget::zcdp(*rho);
-  if (!epsilon) {
-    throw InvalidArgument(
-        fmt::format("{} needs a budget: --epsilon E, --epsilon E --delta D, or --rho R",
-                    arguments.title()),
-        "for example --epsilon 0.5");
-  }
-  return delta ? Budget::approximate(*epsilon, *delta) : Budget::pure(*epsilon);
 }
 
 Command release_command() {

@@ -6,10 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "commands.hpp"
+#include "budget_options.hpp"
 #include "sotto/core/event.hpp"
 #include "sotto/core/relation.hpp"
-#include "sotto/mechanisms/budget.hpp"
 #include "sotto/mechanisms/noise_info.hpp"
 
 namespace sotto::cli {
@@ -39,8 +38,6 @@ PreparedRelease prepare_variance(const Arguments& arguments, Context& context);
 PreparedRelease prepare_histogram(const Arguments& arguments, Context& context);
 PreparedRelease prepare_quantile(const Arguments& arguments, Context& context);
 
-// From --epsilon, --delta, --rho; throws InvalidArgument for a combination without meaning.
-Budget budget_of(const Arguments& arguments);
 Relation relation_of(const Arguments& arguments);
 
 }  // namespace sotto::cli

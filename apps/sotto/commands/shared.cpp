@@ -34,6 +34,21 @@ Option insecure_seed_option() {
           .help = "repeatable randomness for tests; the result is NOT PRIVATE"};
 }
 
+Option certificate_option() {
+  return {.name = "certificate",
+          .type = Type::file,
+          .value = "FILE",
+          .help = "also write a certificate, from which epsilon can be computed again",
+          .group = "Privacy"};
+}
+
+Option no_header_option() {
+  return {.name = "no-header",
+          .type = Type::flag,
+          .help = "the first row is data; columns come in the order of the schema",
+          .group = "Data"};
+}
+
 std::optional<Rng> insecure_rng(const Arguments& arguments, Context& context) {
   if (!arguments.given("insecure-seed")) return std::nullopt;
   // Told even with --quiet: nobody may take such a result for a private one.

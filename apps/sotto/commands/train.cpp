@@ -2,20 +2,17 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "../certify.hpp"
 #include "../charge.hpp"
 #include "../cost.hpp"
 #include "../signing.hpp"
 #include "model_options.hpp"
-#include "release.hpp"
 #include "route_options.hpp"
-#include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "sotto/core/version.hpp"
 #include "sotto/models/artifact.hpp"
 #include "sotto/models/linear/training.hpp"
 
@@ -24,40 +21,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// ε by every accountant that can express the events, for the certificate.
-std::map<std::string, double> epsilon_by_accountant(const Spec& spec, double delta) {
-  std::map<std::string, double> result;
-  if (delta == 0) {  // both theorems say the same without a δ: the sum
-    const double sum = guarantee(spec, 0).upper;
-    return {{"basic", sum}, {"optimal", sum}};
-  }
-  for (const Comparison& line : compare(spec, Delta(delta))) {
-    if (line.bound) result[std::string(name(line.accountant))] = line.bound->upper;
-  }
-  return result;
-}
-
 Certificate certificate(const LinearTraining& training, const std::optional<Event>& event,
                         const Encoder& encoder, const Arguments& arguments, const Rng& rng,
                         const Payment& payment) {
-  Certificate c;
+  Certificate c = uncertified(rng);
   if (event) {
-    c.spec = Spec{training.relation(), {*event}};
-    c.delta = arguments.maybe_number("delta").value_or(0);
-    const Bound bound = guarantee(*c.spec, c.delta, kCertificateAccounting);
-    c.epsilon = bound.upper;
-    c.accountant = name(bound.accountant);
-    c.conversion = bound.conversion;
-    c.epsilon_by = epsilon_by_accountant(*c.spec, c.delta);
+    const double delta = arguments.maybe_number("delta").value_or(0);
+    c = certify(*event, training.relation(), delta, rng);
     c.assumptions = training.assumptions();
   }
   c.unit = name(encoder.schema().unit);
   c.method = name(training.method());
   c.description = training.describe();
   c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
-  c.version = kVersion;
-  c.generator = rng.kind();
-  c.noise = event ? noise_of(*event) : "none";
   c.ledger = payment.reference();
   return c;
 }
@@ -70,21 +46,6 @@ Json summary(const LinearTraining& training, const Arguments& arguments, const C
   json["model"] = arguments.text("model");
   json["relation"] = name(training.relation());
   return json;
-}
-
-void check_delta(const Encoder& encoder, double delta, Context& context) {
-  const double n = static_cast<double>(*encoder.schema().rows);
-  if (delta >= 1 / std::sqrt(n)) {
-    throw InvalidArgument(
-        fmt::format("--delta is {}; for {} declared rows it must be below 1/sqrt(rows) = {:.3g}",
-                    delta, n, 1 / std::sqrt(n)),
-        "choose delta well below 1/rows");
-  }
-  if (delta >= 1 / n)
-    context.note(
-        fmt::format("sotto: warning: --delta {} is not below 1/rows = {:.3g}; such a delta allows "
-                    "revealing whole rows",
-                    delta, 1 / n));
 }
 
 // The promise in one line; what a model without one has to say.
@@ -127,7 +88,7 @@ void run(const Arguments& arguments, Context& context) {
   const Encoder encoder(
       with_basis(schema_of(arguments), request.kind, request.method, request.budget));
   const LinearTraining training(encoder, request);
-  if (const auto delta = arguments.maybe_number("delta")) check_delta(encoder, *delta, context);
+  check_delta(arguments, *encoder.schema().rows, "declared rows", context);
   const Cost cost =
       training.event() ? cost_of(*training.event(), training.relation(), arguments) : Cost{};
 
@@ -216,10 +177,7 @@ Command train_command() {
   options.push_back(sign_option());
   for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
-  options.push_back({.name = "dry-run",
-                     .type = Type::flag,
-                     .help = "show the method and the cost; read no data",
-                     .group = "Privacy"});
+  options.push_back(dry_run_option());
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "sotto/core/error.hpp"
+#include "sotto/data/schema.hpp"
 
 namespace sotto::detail {
 namespace {
@@ -32,10 +32,10 @@ std::uint32_t take_code_point(std::string_view& text) {
 
 }  // namespace
 
-std::string ascii_toml(std::string_view text, const std::string& label) {
+std::string ascii_toml(std::string_view text) {
   unsigned line = 1;
   const auto fail = [&](const char* what, const char* hint) {
-    throw DataError(fmt::format("{}, line {}: {}", label, line, what), hint);
+    throw SchemaProblem{line, 0, "", what, hint};
   };
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   std::string out;

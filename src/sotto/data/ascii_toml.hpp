@@ -10,6 +10,6 @@
 
 namespace sotto::detail {
 
-std::string ascii_toml(std::string_view text, const std::string& label);  // throws DataError
+std::string ascii_toml(std::string_view text);  // throws SchemaProblem
 
 }  // namespace sotto::detail

@@ -115,87 +115,116 @@ struct Observed {
   }
 };
 
-std::string placeholder(ColumnType type) {
-  if (type == ColumnType::numeric)
+std::string placeholder(const DraftColumn& column) {
+  if (column.type == ColumnType::numeric && !column.bounds)
     return "# bounds = [LOWER, UPPER]   # fill in from public knowledge\n";
-  if (type == ColumnType::categorical)
+  if (column.type == ColumnType::categorical && column.values.empty())
     return "# values = [\"A\", \"B\"]   # fill in from public knowledge\n";
   return {};
 }
 
-std::string role_line(bool target) { return target ? "role = \"target\"\n" : ""; }
-
-std::string column_by_name(const std::string& name, bool target) {
-  ColumnType type = guess_type(name);
-  if (target && type == ColumnType::text) type = ColumnType::categorical;
-  return fmt::format("\n[columns.{}]\ntype = \"{}\"   # guessed from the name\n{}{}",
-                     toml_key(name), sotto::name(type), role_line(target), placeholder(type));
+std::string column_text(const DraftColumn& column) {
+  std::string out =
+      fmt::format("\n[columns.{}]\ntype = \"{}\"{}\n", toml_key(column.name), name(column.type),
+                  column.note.empty() ? "" : "   # " + column.note);
+  if (column.target) out += "role = \"target\"\n";
+  if (column.bounds) {
+    out += fmt::format("bounds = [{}, {}]\n", toml_number(column.bounds->lower()),
+                       toml_number(column.bounds->upper()));
+  }
+  if (!column.values.empty()) out += fmt::format("values = {}\n", toml_list(column.values));
+  if (column.tolerant && !column.target) out += "missing = \"midpoint\"\n";
+  return out + placeholder(column);
 }
 
-std::string column_by_values(const std::string& name, bool target, const Observed& seen,
-                             const DraftOptions& options) {
+// Types, bounds and values as the public file shows them.
+void observe(DraftColumn& column, const Observed& seen, const DraftOptions& options) {
   constexpr std::size_t kFewClasses = 20;
-  const std::string head = fmt::format("\n[columns.{}]\n", toml_key(name));
-  const bool two_words = seen.values == std::set<std::string, std::less<>>{"0", "1"} ||
-                         seen.values == std::set<std::string, std::less<>>{"False", "True"} ||
-                         seen.values == std::set<std::string, std::less<>>{"false", "true"};
-  const bool classes = target && !seen.too_many && seen.values.size() >= 2 &&
+  using Words = std::set<std::string, std::less<>>;
+  const bool two_words = seen.values == Words{"0", "1"} || seen.values == Words{"False", "True"} ||
+                         seen.values == Words{"false", "true"};
+  const bool classes = column.target && !seen.too_many && seen.values.size() >= 2 &&
                        (!seen.numeric || (seen.whole && seen.values.size() <= kFewClasses));
-  if (!seen.too_many && seen.values.empty())
-    return head + "type = \"ignore\"   # empty in the public file\n";
-  if (two_words && !target) {
-    return head + "type = \"boolean\"\n" + (seen.missing ? "missing = \"midpoint\"\n" : "");
+  column.note.clear();
+  column.tolerant = seen.missing;
+  if (const auto known = options.types.find(column.name); known != options.types.end()) {
+    column.type = known->second;
+  } else if (!seen.too_many && seen.values.empty()) {
+    column.type = ColumnType::ignore;
+    column.note = "empty in the public file";
+  } else if (two_words && !column.target) {
+    column.type = ColumnType::boolean;
+  } else if (seen.numeric && !classes) {
+    column.type = ColumnType::numeric;
+  } else if (seen.too_many) {
+    column.type = ColumnType::text;
+    column.note = fmt::format("more than {} different values", options.max_categories);
+  } else {
+    column.type = ColumnType::categorical;
   }
-  if (seen.numeric && !classes) {
-    const double widened = seen.lower < seen.upper ? seen.upper : seen.lower + 1;
-    return head + fmt::format("type = \"numeric\"\n{}bounds = [{}, {}]\n{}", role_line(target),
-                              toml_number(seen.lower), toml_number(widened),
-                              seen.missing && !target ? "missing = \"midpoint\"\n" : "");
-  }
-  if (seen.too_many) {
-    return head + fmt::format("type = \"text\"   # more than {} different values\n",
-                              options.max_categories);
-  }
-  return head + fmt::format("type = \"categorical\"\n{}values = {}\n", role_line(target),
-                            toml_list({seen.values.begin(), seen.values.end()}));
-}
-
-std::string heading(const DraftOptions& options) {
-  return fmt::format(
-      "relation = \"{}\"   # add_remove: the number of rows is private; replace_one: it is "
-      "public\n{}",
-      name(options.relation),
-      options.rows ? fmt::format("rows = {}\n", *options.rows)
-                   : "# rows = N   # declared and public; need not be exact under add_remove\n");
+  if (column.type == ColumnType::numeric && seen.lower <= seen.upper)
+    column.bounds.emplace(seen.lower, seen.lower < seen.upper ? seen.upper : seen.lower + 1);
+  if (column.type == ColumnType::categorical)
+    column.values.assign(seen.values.begin(), seen.values.end());
+  if (column.type != ColumnType::numeric && column.type != ColumnType::boolean)
+    column.tolerant = false;
 }
 
 }  // namespace
 
-std::string draft_schema(std::span<const std::string> columns, const DraftOptions& options) {
-  const std::string target = target_of(columns, options);
-  std::string out = "# Drafted from the names of the columns; no value of the data was read.\n" +
-                    heading(options);
-  for (const std::string& name : columns) out += column_by_name(name, name == target);
+std::vector<DraftColumn> draft_columns(std::span<const std::string> names,
+                                       const DraftOptions& options) {
+  for (const auto& [name, type] : options.types) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw DataError(fmt::format("there is no column '{}' to give a type", name),
+                      name_hint(name, names, "columns"));
+  }
+  const std::string target = target_of(names, options);
+  std::vector<DraftColumn> columns;
+  for (const std::string& name : names) {
+    const auto known = options.types.find(name);
+    DraftColumn column{.name = name, .target = name == target};
+    column.type = known != options.types.end() ? known->second : guess_type(name);
+    if (known == options.types.end()) column.note = "guessed from the name";
+    if (column.target && (column.type == ColumnType::text || column.type == ColumnType::ignore))
+      column.type = ColumnType::categorical;
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::string draft_text(const std::string& origin, std::span<const DraftColumn> columns,
+                       const DraftOptions& options) {
+  std::string out = fmt::format(
+      "# {}\nrelation = \"{}\"   # add_remove: the number of rows is private; replace_one: it is "
+      "public\n{}",
+      origin, name(options.relation),
+      options.rows ? fmt::format("rows = {}\n", *options.rows)
+                   : "# rows = N   # declared and public; need not be exact under add_remove\n");
+  for (const DraftColumn& column : columns) out += column_text(column);
   return out;
+}
+
+std::string draft_schema(std::span<const std::string> columns, const DraftOptions& options) {
+  return draft_text("Drafted from the names of the columns; no value of the data was read.",
+                    draft_columns(columns, options), options);
 }
 
 std::string draft_schema(std::span<const std::string> columns, CsvReader& public_file,
                          const DraftOptions& options) {
-  const std::string target = target_of(columns, options);
   std::vector<Observed> seen(public_file.columns().size());
   public_file.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t) {
     for (std::size_t i = 0; i < cells.size(); ++i) seen[i].see(cells[i], options.max_categories);
   });
-  std::string out = "# Types, bounds and values were read from a file declared to be public.\n" +
-                    heading(options);
-  for (const std::string& name : columns) {
+  std::vector<DraftColumn> drafted = draft_columns(columns, options);
+  for (DraftColumn& column : drafted) {
     const auto& known = public_file.columns();
-    const bool observed = std::find(known.begin(), known.end(), name) != known.end();
-    out += observed
-               ? column_by_values(name, name == target, seen[public_file.column(name)], options)
-               : column_by_name(name, name == target);
+    const auto at = std::find(known.begin(), known.end(), column.name);
+    if (at != known.end())
+      observe(column, seen[static_cast<std::size_t>(at - known.begin())], options);
   }
-  return out;
+  return draft_text("Types, bounds and values were read from a file declared to be public.",
+                    drafted, options);
 }
 
 }  // namespace sotto

@@ -122,7 +122,10 @@ nlohmann::ordered_json to_json(const Schema& schema) {
 }
 
 Schema schema_from_json(const nlohmann::ordered_json& json, const std::string& label) {
-  return detail::read_schema(json, label, nullptr, nullptr);
+  std::vector<SchemaProblem> problems;
+  Schema schema = detail::read_schema(json, {}, problems);
+  if (!problems.empty()) detail::raise(problems, label);
+  return schema;
 }
 
 }  // namespace sotto

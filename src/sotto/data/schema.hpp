@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -85,11 +86,28 @@ struct Schema {
 nlohmann::ordered_json to_json(const Schema& schema);
 Schema schema_from_json(const nlohmann::ordered_json& json, const std::string& label = "schema");
 
+// One thing that is wrong with a schema document, and what to do about it.
+struct SchemaProblem {
+  unsigned line = 0, column = 0;  // in the text; 0 when unknown
+  std::string where;              // "columns.age.bounds"; empty: the whole document
+  std::string what, hint;
+
+  std::string text(
+      const std::string& label) const;  // "people.toml, line 3: columns.age has no type"
+};
+
+// Everything that is wrong, in the order of the document; empty when Schema::from_toml accepts the text.
+std::vector<SchemaProblem> schema_problems(std::string_view toml);
+
 namespace detail {
-// `lines` gives the line of a place such as "columns.age.bounds"; 0 when unknown.
-using LineOf = unsigned (*)(const void* lines, const std::string& where);
-Schema read_schema(const nlohmann::ordered_json& json, const std::string& label, const void* lines,
-                   LineOf line_of);
+struct Position {
+  unsigned line = 0, column = 0;
+};
+using Positions = std::map<std::string, Position>;  // of places such as "columns.age.bounds"
+// The schema and what is wrong with it: the schema is valid only when nothing is.
+Schema read_schema(const nlohmann::ordered_json& json, const Positions& positions,
+                   std::vector<SchemaProblem>& problems);
+[[noreturn]] void raise(const std::vector<SchemaProblem>& problems, const std::string& label);
 }  // namespace detail
 
 }  // namespace sotto

@@ -20,31 +20,32 @@ constexpr std::size_t kMaxCategories = 1'000'000;
 // A node of the document that knows where it stands.
 class Place {
  public:
-  Place(const Json& json, std::string where, const std::string& label, const void* lines,
-        LineOf line_of)
-      : json_(&json), where_(std::move(where)), label_(&label), lines_(lines), line_of_(line_of) {}
+  Place(const Json& json, std::string where, const Positions& positions)
+      : json_(&json), where_(std::move(where)), positions_(&positions) {}
 
   [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const {
-    const unsigned line = line_of_ ? line_of_(lines_, where_) : 0;
-    throw DataError(fmt::format("{}{}: {}{}", *label_, line ? fmt::format(", line {}", line) : "",
-                                where_.empty() ? "" : where_ + " ", what),
-                    hint);
+    const auto found = positions_->find(where_);
+    const Position at = found == positions_->end() ? Position{} : found->second;
+    throw SchemaProblem{at.line, at.column, where_, what, hint};
   }
 
   const Json& json() const { return *json_; }
   bool has(const char* key) const { return json_->contains(key); }
   Place at(const std::string& key) const { return child(key, json_->at(key)); }
   Place child(const std::string& key, const Json& value) const {
-    return {value, where_.empty() ? key : where_ + "." + key, *label_, lines_, line_of_};
+    return {value, where_.empty() ? key : where_ + "." + key, *positions_};
   }
 
   void expect_table() const {
     if (!json_->is_object()) fail("must be a table");
   }
-  void only_keys(const std::vector<std::string>& known) const {
+  template <class Collect>
+  void only_keys(const std::vector<std::string>& known, const Collect& collect) const {
     for (const auto& [key, value] : json_->items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      at(key).fail("is not a key of a schema here", name_hint(key, known, "keys"));
+      collect([&] {
+        child(key, value).fail("is not a key of a schema here", name_hint(key, known, "keys"));
+      });
     }
   }
 
@@ -89,9 +90,27 @@ class Place {
  private:
   const Json* json_;
   std::string where_;
-  const std::string* label_;
-  const void* lines_;
-  LineOf line_of_;
+  const Positions* positions_;
+};
+
+// Goes on after a problem, so that one reading finds them all.
+class Collector {
+ public:
+  explicit Collector(std::vector<SchemaProblem>& problems) : problems_(&problems) {}
+  // Whether the step found nothing wrong.
+  template <class Step>
+  bool operator()(const Step& step) const {
+    try {
+      step();
+      return true;
+    } catch (SchemaProblem& problem) {
+      problems_->push_back(std::move(problem));
+      return false;
+    }
+  }
+
+ private:
+  std::vector<SchemaProblem>* problems_;
 };
 
 Bounds read_bounds(const Place& place) {
@@ -148,36 +167,22 @@ void read_missing(const Place& place, ColumnSchema& c) {
                       name(c.role), fmt::join(names, ", ")));
 }
 
-ColumnSchema read_column(const Place& place, const std::string& column_name) {
-  place.expect_table();
-  place.only_keys({"type", "role", "bounds", "values", "missing", "invalid"});
-  ColumnSchema c;
-  c.name = column_name;
-  if (!place.has("type")) {
-    place.fail("has no type",
-               "add type = \"numeric\", \"categorical\", \"boolean\", \"text\" or \"ignore\"");
-  }
-  c.type = place.at("type").one_of({ColumnType::numeric, ColumnType::categorical,
-                                    ColumnType::boolean, ColumnType::text, ColumnType::ignore});
-  const bool unused = c.type == ColumnType::text || c.type == ColumnType::ignore;
-  c.role = unused ? Role::ignore : Role::feature;
-  if (place.has("role")) {
-    c.role = place.at("role").one_of(
-        {Role::feature, Role::target, Role::group, Role::user, Role::ignore});
-  }
-  if (c.type == ColumnType::ignore && c.role != Role::ignore) {
-    place.at("role").fail(fmt::format("is '{}', but the type is 'ignore'", name(c.role)));
-  }
-  if (c.type == ColumnType::text && (c.role == Role::target || c.role == Role::group)) {
-    place.at("role").fail(fmt::format("is '{}', which a text column cannot have", name(c.role)),
-                          "declare it as categorical, with its values");
-  }
-  if (c.type == ColumnType::numeric && c.role == Role::group) {
-    place.at("role").fail("is 'group', which a numeric column cannot have",
-                          "declare it as categorical, with its values");
-  }
+Role read_role(const Place& place, ColumnType type) {
+  const bool unused = type == ColumnType::text || type == ColumnType::ignore;
+  if (!place.has("role")) return unused ? Role::ignore : Role::feature;
+  const Place at = place.at("role");
+  const Role role = at.one_of({Role::feature, Role::target, Role::group, Role::user, Role::ignore});
+  const std::string declare = "declare it as categorical, with its values";
+  if (type == ColumnType::ignore && role != Role::ignore)
+    at.fail(fmt::format("is '{}', but the type is 'ignore'", name(role)));
+  if (type == ColumnType::text && (role == Role::target || role == Role::group))
+    at.fail(fmt::format("is '{}', which a text column cannot have", name(role)), declare);
+  if (type == ColumnType::numeric && role == Role::group)
+    at.fail("is 'group', which a numeric column cannot have", declare);
+  return role;
+}
 
-  const bool encoded = c.role != Role::user && c.role != Role::ignore;
+void read_column_bounds(const Place& place, bool encoded, ColumnSchema& c) {
   if (place.has("bounds")) {
     if (c.type != ColumnType::numeric) place.at("bounds").fail("belongs to numeric columns only");
     c.bounds = read_bounds(place.at("bounds"));
@@ -185,46 +190,68 @@ ColumnSchema read_column(const Place& place, const std::string& column_name) {
     place.fail("is numeric and has no bounds",
                "add bounds = [lower, upper] from public knowledge, not from the data");
   }
+}
+
+void read_column_values(const Place& place, bool encoded, ColumnSchema& c) {
   if (place.has("values")) {
-    if (c.type != ColumnType::categorical && c.type != ColumnType::boolean) {
-      place.at("values").fail("belongs to categorical and boolean columns only");
-    }
-    c.values = read_values(place.at("values"));
-    if (c.type == ColumnType::boolean && c.values.size() != 2) {
-      place.at("values").fail(
-          "must have two entries for a boolean: the false one, then the true one");
-    }
-    if (c.type == ColumnType::categorical && c.role == Role::target && c.values.size() < 2) {
-      place.at("values").fail("must have at least two entries for a target");
-    }
+    const Place at = place.at("values");
+    if (c.type != ColumnType::categorical && c.type != ColumnType::boolean)
+      at.fail("belongs to categorical and boolean columns only");
+    c.values = read_values(at);
+    if (c.type == ColumnType::boolean && c.values.size() != 2)
+      at.fail("must have two entries for a boolean: the false one, then the true one");
+    if (c.type == ColumnType::categorical && c.role == Role::target && c.values.size() < 2)
+      at.fail("must have at least two entries for a target");
   } else if (c.type == ColumnType::categorical && encoded) {
     place.fail("is categorical and has no values",
                "add values = [\"a\", \"b\"] from public knowledge, not from the data");
   }
+}
+
+ColumnSchema read_column(const Place& place, const std::string& column_name,
+                         const Collector& collect) {
+  ColumnSchema c;
+  c.name = column_name;
+  if (!collect([&] { place.expect_table(); })) return c;
+  place.only_keys({"type", "role", "bounds", "values", "missing", "invalid"}, collect);
+  const bool has_type = collect([&] {
+    if (!place.has("type")) {
+      place.fail("has no type",
+                 "add type = \"numeric\", \"categorical\", \"boolean\", \"text\" or \"ignore\"");
+    }
+    c.type = place.at("type").one_of({ColumnType::numeric, ColumnType::categorical,
+                                      ColumnType::boolean, ColumnType::text, ColumnType::ignore});
+  });
+  if (!has_type || !collect([&] { c.role = read_role(place, c.type); })) return c;
+
+  const bool encoded = c.role != Role::user && c.role != Role::ignore;
+  collect([&] { read_column_bounds(place, encoded, c); });
+  collect([&] { read_column_values(place, encoded, c); });
   const bool typed = c.type == ColumnType::numeric || c.type == ColumnType::boolean;
-  if (typed || c.type == ColumnType::categorical) {
-    read_missing(place, c);
-  } else if (place.has("missing")) {
-    place.at("missing").fail(fmt::format("does not belong to a {} column", name(c.type)));
-  }
-  if (place.has("invalid")) {
+  collect([&] {
+    if (typed || c.type == ColumnType::categorical) {
+      read_missing(place, c);
+    } else if (place.has("missing")) {
+      place.at("missing").fail(fmt::format("does not belong to a {} column", name(c.type)));
+    }
+  });
+  collect([&] {
+    if (!place.has("invalid")) return;
     if (!typed) place.at("invalid").fail("belongs to numeric and boolean columns only");
     c.invalid = place.at("invalid").one_of({Invalid::refuse, Invalid::missing});
-  }
+  });
   return c;
 }
 
-void check_roles(const Place& document, const Schema& schema) {
-  for (const Role role : {Role::target, Role::user}) {
-    std::vector<std::string> names;
-    for (const ColumnSchema& c : schema.columns) {
-      if (c.role == role) names.push_back(c.name);
-    }
-    if (names.size() > 1) {
-      document.at("columns").fail(fmt::format("has {} columns with role {}: {}", names.size(),
-                                              name(role), fmt::join(names, ", ")),
-                                  "at most one is allowed");
-    }
+void check_role(const Place& document, const Schema& schema, Role role) {
+  std::vector<std::string> names;
+  for (const ColumnSchema& c : schema.columns) {
+    if (c.role == role) names.push_back(c.name);
+  }
+  if (names.size() > 1) {
+    document.at("columns").fail(fmt::format("has {} columns with role {}: {}", names.size(),
+                                            name(role), fmt::join(names, ", ")),
+                                "at most one is allowed");
   }
 }
 
@@ -253,47 +280,80 @@ void read_unit(const Place& document, Schema& schema) {
 
 }  // namespace
 
-Schema read_schema(const Json& json, const std::string& label, const void* lines, LineOf line_of) {
-  const Place document(json, "", label, lines, line_of);
-  document.expect_table();
-  document.only_keys({"relation", "rows", "unit", "max_contributions", "feature_norm", "scaling",
-                      "basis", "missing_values", "columns"});
+Schema read_schema(const Json& json, const Positions& positions,
+                   std::vector<SchemaProblem>& problems) {
+  const Place document(json, "", positions);
+  const Collector collect(problems);
   Schema schema;
-  if (!document.has("relation")) {
-    document.fail("has no relation",
-                  "add relation = \"add_remove\" (the number of rows is private) or "
-                  "\"replace_one\" (it is public)");
-  }
-  schema.relation = document.at("relation")
-                        .one_of({Relation::add_remove, Relation::replace_one, Relation::zero_out});
-  if (document.has("rows")) schema.rows = document.at("rows").count();
-  if (document.has("feature_norm")) {
-    schema.feature_norm = document.at("feature_norm").number();
-    if (!(*schema.feature_norm >= 1e-9)) {
-      document.at("feature_norm").fail("must be at least 1e-9");
+  if (!collect([&] { document.expect_table(); })) return schema;
+  document.only_keys({"relation", "rows", "unit", "max_contributions", "feature_norm", "scaling",
+                      "basis", "missing_values", "columns"},
+                     collect);
+  collect([&] {
+    if (!document.has("relation")) {
+      document.fail("has no relation",
+                    "add relation = \"add_remove\" (the number of rows is private) or "
+                    "\"replace_one\" (it is public)");
     }
-  }
-  if (document.has("scaling")) {
-    schema.scaling = document.at("scaling").one_of({Scaling::symmetric, Scaling::unit});
-  }
-  if (document.has("basis")) {
-    schema.basis = document.at("basis").one_of(
-        {NumericBasis::automatic, NumericBasis::linear, NumericBasis::hats});
-  }
-  if (document.has("missing_values")) schema.missing_values = document.at("missing_values").texts();
-  if (!document.has("columns")) {
-    document.fail("has no columns", "add a table [columns.NAME] for each column");
-  }
+    schema.relation =
+        document.at("relation")
+            .one_of({Relation::add_remove, Relation::replace_one, Relation::zero_out});
+  });
+  collect([&] {
+    if (document.has("rows")) schema.rows = document.at("rows").count();
+  });
+  collect([&] {
+    if (!document.has("feature_norm")) return;
+    schema.feature_norm = document.at("feature_norm").number();
+    if (!(*schema.feature_norm >= 1e-9)) document.at("feature_norm").fail("must be at least 1e-9");
+  });
+  collect([&] {
+    if (document.has("scaling"))
+      schema.scaling = document.at("scaling").one_of({Scaling::symmetric, Scaling::unit});
+  });
+  collect([&] {
+    if (document.has("basis"))
+      schema.basis = document.at("basis").one_of(
+          {NumericBasis::automatic, NumericBasis::linear, NumericBasis::hats});
+  });
+  collect([&] {
+    if (document.has("missing_values"))
+      schema.missing_values = document.at("missing_values").texts();
+  });
+  const bool has_columns = collect([&] {
+    const std::string hint = "add a table [columns.NAME] for each column";
+    if (!document.has("columns")) document.fail("has no columns", hint);
+    document.at("columns").expect_table();
+    if (document.at("columns").json().empty()) document.at("columns").fail("is empty", hint);
+  });
+  if (!has_columns) return schema;
   const Place columns = document.at("columns");
-  columns.expect_table();
-  if (columns.json().empty())
-    columns.fail("is empty", "add a table [columns.NAME] for each column");
   for (const auto& [key, value] : columns.json().items()) {
-    schema.columns.push_back(read_column(columns.child(key, value), key));
+    schema.columns.push_back(read_column(columns.child(key, value), key, collect));
   }
-  check_roles(document, schema);
-  read_unit(document, schema);
+  for (const Role role : {Role::target, Role::user})
+    collect([&] { check_role(document, schema, role); });
+  collect([&] { read_unit(document, schema); });
   return schema;
 }
 
+void raise(const std::vector<SchemaProblem>& problems, const std::string& label) {
+  const SchemaProblem& first = problems.front();
+  throw DataError(
+      first.text(label) + (problems.size() > 1
+                               ? fmt::format(" (1 of {} problems; 'sotto schema check' lists them)",
+                                             problems.size())
+                               : std::string()),
+      first.hint);
+}
+
 }  // namespace sotto::detail
+
+namespace sotto {
+
+std::string SchemaProblem::text(const std::string& label) const {
+  return fmt::format("{}{}: {}{}", label, line ? fmt::format(", line {}", line) : std::string(),
+                     where.empty() ? "" : where + " ", what);
+}
+
+}  // namespace sotto

@@ -183,6 +183,20 @@ TEST(Schema, SaysWhatIsWrongWithAColumn) {
               HasSubstr("has 2 columns with role target: x, y"));
 }
 
+TEST(Schema, EveryProblemIsFoundInOneReading) {
+  const auto problems = schema_problems(
+      "relation = \"add_remov\"\nrow = 5\n[columns.a]\ntype = \"numerc\"\n[columns.b]\n"
+      "type = \"numeric\"\nbounds = [5, 1]\nvalues = [\"x\"]\n[columns.c]\ntype = \"ignore\"\n");
+  std::vector<unsigned> lines;
+  for (const SchemaProblem& p : problems) lines.push_back(p.line);
+  EXPECT_EQ(lines, (std::vector<unsigned>{1, 2, 4, 7, 8}));
+  EXPECT_EQ(problems[3].where, "columns.b.bounds");
+  EXPECT_EQ(problems[3].column, 1u);
+  EXPECT_TRUE(schema_problems(with_column("type = \"ignore\"\n")).empty());
+  EXPECT_EQ(schema_problems("relation = \n").size(), 1u);
+  EXPECT_EQ(schema_problems("# \xff\n").size(), 1u);
+}
+
 TEST(Schema, CharactersBeyondAsciiNeedDoubleQuotes) {
   EXPECT_THAT(error_of(with_top("größe = 1\n")),
               HasSubstr("s.toml, line 2: a character beyond ASCII stands outside double quotes"));

@@ -17,10 +17,11 @@ namespace sotto {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Lines = std::map<std::string, unsigned>;
+using detail::Position;
+using detail::Positions;
 
 // The tree in the order of the document (toml++ keeps tables sorted by name), remembering where each part stands.
-Json tree_of(const toml::node& node, const std::string& where, Lines& lines) {
+Json tree_of(const toml::node& node, const std::string& where, Positions& positions) {
   if (const toml::table* table = node.as_table()) {
     struct Entry {
       std::string key;
@@ -36,14 +37,14 @@ Json tree_of(const toml::node& node, const std::string& where, Lines& lines) {
     Json json = Json::object();
     for (const Entry& e : entries) {
       const std::string path = where.empty() ? e.key : where + "." + e.key;
-      lines[path] = e.at.line;
-      json.get_ref<Json::object_t&>().push_back({e.key, tree_of(*e.value, path, lines)});
+      positions[path] = {e.at.line, e.at.column};
+      json.get_ref<Json::object_t&>().push_back({e.key, tree_of(*e.value, path, positions)});
     }
     return json;
   }
   if (const toml::array* array = node.as_array()) {
     Json json = Json::array();
-    for (const toml::node& item : *array) json.push_back(tree_of(item, where, lines));
+    for (const toml::node& item : *array) json.push_back(tree_of(item, where, positions));
     return json;
   }
   if (const auto* text = node.as_string()) return Json(text->get());
@@ -53,25 +54,40 @@ Json tree_of(const toml::node& node, const std::string& where, Lines& lines) {
   return Json();  // dates have no place in a schema and fail there as "must be …"
 }
 
-unsigned line_of(const void* lines, const std::string& where) {
-  const auto& map = *static_cast<const Lines*>(lines);
-  const auto found = map.find(where);
-  return found == map.end() ? 0 : found->second;
+// Nothing when the text is not even TOML.
+std::optional<Schema> read(std::string_view text, std::vector<SchemaProblem>& problems) {
+  Positions positions;
+  Json json;
+  try {
+    json = tree_of(toml::parse(detail::ascii_toml(text)), "", positions);
+  } catch (const toml::parse_error& error) {
+    const auto at = error.source().begin;
+    problems.push_back({at.line, at.column, "",
+                        fmt::format("not valid TOML: {}", error.description()),
+                        "strings need quotes; each column is a table [columns.NAME]"});
+    return std::nullopt;
+  } catch (SchemaProblem& problem) {
+    problems.push_back(std::move(problem));
+    return std::nullopt;
+  }
+  return detail::read_schema(json, positions, problems);
 }
 
 }  // namespace
 
 Schema Schema::from_toml(std::string_view text, const std::string& label) {
-  Lines lines;
-  Json json;
-  try {
-    json = tree_of(toml::parse(detail::ascii_toml(text, label)), "", lines);
-  } catch (const toml::parse_error& error) {
-    throw DataError(fmt::format("{}, line {}: not valid TOML: {}", label, error.source().begin.line,
-                                error.description()),
-                    "strings need quotes; each column is a table [columns.NAME]");
-  }
-  return detail::read_schema(json, label, &lines, line_of);
+  std::vector<SchemaProblem> problems;
+  std::optional<Schema> schema = read(text, problems);
+  if (!problems.empty()) detail::raise(problems, label);
+  return std::move(*schema);
+}
+
+std::vector<SchemaProblem> schema_problems(std::string_view toml) {
+  std::vector<SchemaProblem> problems;
+  read(toml, problems);
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const SchemaProblem& a, const SchemaProblem& b) { return a.line < b.line; });
+  return problems;
 }
 
 std::string Schema::to_toml() const {

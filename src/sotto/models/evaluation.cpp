@@ -7,13 +7,7 @@
 namespace sotto {
 namespace {
 
-struct Row {
-  double target;
-  std::vector<double> probabilities;  // classification
-  double prediction = 0;              // class index, or the value
-};
-
-ClassificationQuality classification(const std::vector<Row>& rows,
+ClassificationQuality classification(const std::vector<ScoredRow>& rows,
                                      const std::vector<std::size_t>& which) {
   ClassificationQuality q{
       .rows = which.size(), .accuracy = 0, .log_loss = 0, .auc = {}, .accuracy_95 = {}};
@@ -23,7 +17,7 @@ ClassificationQuality classification(const std::vector<Row>& rows,
   std::vector<double> scores;
   std::vector<bool> positive;
   for (std::size_t i : which) {
-    const Row& row = rows[i];
+    const ScoredRow& row = rows[i];
     right += row.prediction == row.target ? 1 : 0;
     const auto truth = static_cast<std::size_t>(row.target);
     loss -= std::log(
@@ -40,7 +34,8 @@ ClassificationQuality classification(const std::vector<Row>& rows,
   return q;
 }
 
-RegressionQuality regression(const std::vector<Row>& rows, const std::vector<std::size_t>& which) {
+RegressionQuality regression(const std::vector<ScoredRow>& rows,
+                             const std::vector<std::size_t>& which) {
   RegressionQuality q{.rows = which.size()};
   if (which.empty()) return q;
   const double n = static_cast<double>(which.size());
@@ -90,25 +85,33 @@ std::optional<double> area_under_curve(const std::vector<double>& scores,
   return wins / (positives * negatives);
 }
 
-Evaluation evaluate(const LinearModel& model, const Table& table,
-                    std::optional<std::size_t> group_column,
-                    const std::vector<std::string>& labels) {
-  Evaluation result;
-  result.is_classification = model.loss != Loss::squared;
+std::vector<ScoredRow> score_rows(const LinearModel& model, const Table& table,
+                                  std::optional<std::size_t> group_column) {
+  const bool classification = model.loss != Loss::squared;
   const ColumnEncoder& target = table.encoder().target();
-  std::vector<Row> rows(table.rows());
+  std::vector<ScoredRow> rows(table.rows());
   std::vector<double> wide(table.width());
   std::vector<float> record(table.width());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.row(i, wide);
     for (std::size_t j = 0; j < wide.size(); ++j) record[j] = static_cast<float>(wide[j]);
-    if (result.is_classification) {
+    if (classification) {
       rows[i] = {table.targets()[i], model.probabilities(record),
                  static_cast<double>(model.classify(record))};
     } else {
       rows[i] = {target.unscaled(table.targets()[i]), {}, target.unscaled(model.regress(record))};
     }
+    if (group_column) rows[i].group = table.groups(*group_column)[i];
   }
+  return rows;
+}
+
+Evaluation evaluate(const LinearModel& model, const Table& table,
+                    std::optional<std::size_t> group_column,
+                    const std::vector<std::string>& labels) {
+  Evaluation result;
+  result.is_classification = model.loss != Loss::squared;
+  const std::vector<ScoredRow> rows = score_rows(model, table, group_column);
   const auto measure = [&](const std::vector<std::size_t>& which) {
     return result.is_classification ? std::pair(classification(rows, which), RegressionQuality{})
                                     : std::pair(ClassificationQuality{}, regression(rows, which));
@@ -120,7 +123,7 @@ Evaluation evaluate(const LinearModel& model, const Table& table,
     for (std::size_t g = 0; g < labels.size(); ++g) {
       std::vector<std::size_t> members;
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (table.groups(*group_column)[i] == g) members.push_back(i);
+        if (rows[i].group == g) members.push_back(i);
       }
       const auto [c, r] = measure(members);
       result.groups.push_back({labels[g], c, r});

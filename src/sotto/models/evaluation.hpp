@@ -35,6 +35,14 @@ struct GroupQuality {
   RegressionQuality regression;
 };
 
+// What a model says about one record, beside the truth.
+struct ScoredRow {
+  double target = 0;                       // class index, or the value in the unit of the column
+  std::vector<double> probabilities = {};  // one for each class; empty for regression
+  double prediction = 0;                   // class index, or the value
+  std::uint32_t group = 0;
+};
+
 struct Evaluation {
   bool is_classification = true;
   ClassificationQuality classification;
@@ -46,6 +54,10 @@ struct Evaluation {
 Evaluation evaluate(const LinearModel& model, const Table& table,
                     std::optional<std::size_t> group_column = {},
                     const std::vector<std::string>& labels = {});
+
+// group_column: as above. The scores are as private as the table.
+std::vector<ScoredRow> score_rows(const LinearModel& model, const Table& table,
+                                  std::optional<std::size_t> group_column = {});
 
 // The score interval for a proportion.
 Interval wilson_95(std::uint64_t successes, std::uint64_t trials);

@@ -1,4 +1,4 @@
-#include "svg_plot.hpp"
+#include "sotto/report/svg_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -6,39 +6,27 @@
 #include <cmath>
 #include <limits>
 
-namespace sotto::cli {
+namespace sotto {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 460;
-constexpr double kLeft = 84, kRight = 24, kTop = 64, kBottom = 60;
-
-std::string escape(const std::string& text) {
-  std::string result;
-  for (char c : text) {
-    switch (c) {
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '&': result += "&amp;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
-    }
-  }
-  return result;
-}
+constexpr double kLeft = 84, kRight = 24, kTop = 66, kBottom = 60;
 
 // Maps data to the page; y is kept as its logarithm on a logarithmic axis.
 struct Axes {
-  bool log_y;
+  bool log_x, log_y;
+  double top = kTop;  // of the drawing area
   double x0 = std::numeric_limits<double>::infinity(), x1 = -x0, y0 = x0, y1 = -x0;
 
+  double place_of(double x) const { return log_x ? std::log10(x) : x; }
   double height_of(double y) const { return log_y ? std::log10(y) : y; }
   bool shows(double x, double y) const {
-    return std::isfinite(x) && std::isfinite(y) && (!log_y || y > 0);
+    return std::isfinite(x) && std::isfinite(y) && (!log_x || x > 0) && (!log_y || y > 0);
   }
   void include(double x, double y) {
     if (!shows(x, y)) return;
-    x0 = std::min(x0, x);
-    x1 = std::max(x1, x);
+    x0 = std::min(x0, place_of(x));
+    x1 = std::max(x1, place_of(x));
     y0 = std::min(y0, height_of(y));
     y1 = std::max(y1, height_of(y));
   }
@@ -47,9 +35,16 @@ struct Axes {
     if (x0 == x1) x1 = x0 + 1;
     if (y0 == y1) y0 -= 1, y1 += 1;
   }
-  double px(double x) const { return kLeft + (x - x0) / (x1 - x0) * (kWidth - kLeft - kRight); }
+  // Room around a curve that does not fill the frame by its nature.
+  void margin(double share) {
+    const double x = share * (x1 - x0), y = share * (y1 - y0);
+    x0 -= x, x1 += x, y0 -= y, y1 += y;
+  }
+  double px(double x) const {
+    return kLeft + (place_of(x) - x0) / (x1 - x0) * (kWidth - kLeft - kRight);
+  }
   double py(double h) const {
-    return kHeight - kBottom - (h - y0) / (y1 - y0) * (kHeight - kTop - kBottom);
+    return kHeight - kBottom - (h - y0) / (y1 - y0) * (kHeight - top - kBottom);
   }
 };
 
@@ -62,11 +57,11 @@ std::string superscript(int number) {
 
 void text_at(std::string& out, double x, double y, const std::string& text,
              const char* attributes) {
-  out +=
-      fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, escape(text));
+  out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes,
+                     escape_markup(text));
 }
 
-void draw_grid(std::string& out, const Axes& axes) {
+void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
   const auto horizontal = [&](double h, const std::string& label) {
     out += fmt::format("<line class=\"grid\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>\n",
@@ -79,13 +74,32 @@ void draw_grid(std::string& out, const Axes& axes) {
   } else {
     for (double y : linear_ticks(axes.y0, axes.y1, 6)) horizontal(y, fmt::format("{:.6g}", y));
   }
-  for (double x : linear_ticks(axes.x0, axes.x1, 8)) {
+  if (ticks.empty() && axes.log_x) {
+    for (int e : decade_ticks(axes.x0, axes.x1, 8)) ticks.push_back(std::pow(10, e));
+  } else if (ticks.empty()) {
+    ticks = linear_ticks(axes.x0, axes.x1, 8);
+  }
+  for (double x : ticks) {
     out +=
         fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/>\n",
-                    axes.px(x), kTop, bottom);
+                    axes.px(x), axes.top, bottom);
     text_at(out, axes.px(x), bottom + 20, fmt::format("{:.6g}", x), "text-anchor=\"middle\"");
   }
-  out += fmt::format("<path class=\"axis\" d=\"M{} {} V{} H{}\"/>\n", kLeft, kTop, bottom, right);
+  out +=
+      fmt::format("<path class=\"axis\" d=\"M{} {} V{} H{}\"/>\n", kLeft, axes.top, bottom, right);
+}
+
+void draw_band(std::string& out, const Axes& axes, const PlotSeries& series) {
+  if (series.band.empty()) return;
+  std::string points;
+  const auto add = [&](double x, double y) {
+    points += fmt::format("{:.2f},{:.2f} ", axes.px(x), axes.py(axes.height_of(y)));
+  };
+  for (const PlotBand& b : series.band) add(b.x, b.upper);
+  for (auto b = series.band.rbegin(); b != series.band.rend(); ++b) add(b->x, b->lower);
+  points.pop_back();
+  out += fmt::format("<polygon fill=\"{}\" fill-opacity=\"0.18\" points=\"{}\"/>\n", series.color,
+                     points);
 }
 
 void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
@@ -103,12 +117,18 @@ void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
   if (!path.empty()) path.pop_back();
   out += fmt::format("<path class=\"curve\" stroke=\"{}\"{} d=\"{}\"/>\n", series.color,
                      series.dashed ? " stroke-dasharray=\"6 5\"" : "", path);
+  for (const auto& [x, y] : series.points) {
+    if (series.dots && axes.shows(x, y))
+      out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"4\" fill=\"{}\"/>\n", axes.px(x),
+                         axes.py(axes.height_of(y)), series.color);
+  }
 }
 
-void draw_legend(std::string& out, const std::vector<PlotSeries>& series) {
-  double y = kTop + 18;
+// Where the curves leave room: falling ones top right, rising ones bottom right.
+void draw_legend(std::string& out, const std::vector<PlotSeries>& series, double top, bool low) {
+  double y = low ? kHeight - kBottom - 20.0 * static_cast<double>(series.size()) + 6 : top + 18;
   for (const PlotSeries& s : series) {
-    const double x = kWidth - kRight - 190;
+    const double x = kWidth - kRight - 225;
     out += fmt::format(
         "<line class=\"curve\" stroke=\"{}\"{} x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n",
         s.color, s.dashed ? " stroke-dasharray=\"6 5\"" : "", x, y - 4, x + 30, y - 4);
@@ -118,6 +138,20 @@ void draw_legend(std::string& out, const std::vector<PlotSeries>& series) {
 }
 
 }  // namespace
+
+std::string escape_markup(const std::string& text) {
+  std::string result;
+  for (char c : text) {
+    switch (c) {
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '&': result += "&amp;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
 
 std::vector<double> linear_ticks(double lower, double upper, int wanted) {
   const double raw = (upper - lower) / wanted;
@@ -140,26 +174,41 @@ std::vector<int> decade_ticks(double lower, double upper, int wanted) {
 }
 
 std::string to_svg(const Plot& plot) {
-  Axes axes{.log_y = plot.log_y};
+  Axes axes{.log_x = plot.log_x, .log_y = plot.log_y};
+  if (!plot.warning.empty()) axes.top += 34;
+  bool dots = false;
   for (const PlotSeries& s : plot.series) {
+    dots = dots || s.dots;
     for (const auto& [x, y] : s.points) axes.include(x, y);
+    for (const PlotBand& b : s.band) {
+      axes.include(b.x, b.lower);
+      axes.include(b.x, b.upper);
+    }
   }
   axes.widen();
+  if (dots) axes.margin(0.05);
   std::string out = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}">
 <style>
 text {{ font: 13px "DejaVu Sans", Verdana, sans-serif; fill: #222 }}
 .title {{ font-size: 16px; font-weight: bold }}
+.warning {{ font-size: 19px; font-weight: bold; fill: #b3261e }}
+.paper {{ fill: #fff }}
 .grid {{ stroke: #e4e4e4; stroke-width: 1 }}
 .axis {{ stroke: #444; stroke-width: 1.2; fill: none }}
 .curve {{ stroke-width: 2; fill: none; stroke-linejoin: round }}
+@media screen and (prefers-color-scheme: dark) {{
+text {{ fill: #ddd }} .warning {{ fill: #ff8a80 }} .paper {{ fill: #16181d }} .grid {{ stroke: #2c3038 }} .axis {{ stroke: #999 }}
+}}
 </style>
-<rect width="100%" height="100%" fill="white"/>
+<rect class="paper" width="100%" height="100%"/>
 )",
       kWidth, kHeight);
   text_at(out, kLeft, 28, plot.title, "class=\"title\"");
   text_at(out, kLeft, 48, plot.subtitle, "");
-  draw_grid(out, axes);
+  if (!plot.warning.empty()) text_at(out, kLeft, 78, plot.warning, "class=\"warning\"");
+  draw_grid(out, axes, plot.x_ticks);
+  for (const PlotSeries& s : plot.series) draw_band(out, axes, s);
   for (const PlotSeries& s : plot.series) draw_series(out, axes, s);
   if (plot.mark && axes.shows(plot.mark->x, plot.mark->y)) {
     const double x = axes.px(plot.mark->x), y = axes.py(axes.height_of(plot.mark->y));
@@ -168,13 +217,13 @@ text {{ font: 13px "DejaVu Sans", Verdana, sans-serif; fill: #222 }}
     text_at(out, left ? x - 10 : x + 10, y + (left ? 18 : -8), plot.mark->label,
             left ? "text-anchor=\"end\"" : "");
   }
-  draw_legend(out, plot.series);
+  draw_legend(out, plot.series, axes.top, dots);
   text_at(out, (kLeft + kWidth - kRight) / 2, kHeight - 14, plot.x_label, "text-anchor=\"middle\"");
-  const double middle = (kTop + kHeight - kBottom) / 2;
+  const double middle = (axes.top + kHeight - kBottom) / 2;
   out += fmt::format(
       "<text transform=\"translate(22 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", middle,
-      escape(plot.y_label));
+      escape_markup(plot.y_label));
   return out + "</svg>\n";
 }
 
-}  // namespace sotto::cli
+}  // namespace sotto

@@ -1,4 +1,5 @@
-// A small line plot as SVG: linear x, linear or logarithmic y, a legend, a marked point. No dependency, no script, prints well.
+// A small line plot as SVG: linear or logarithmic axes, bands, a legend, a marked point. No dependency, no script; dark or light as the
+// reader's screen is, black on white on paper.
 #pragma once
 
 #include <optional>
@@ -6,7 +7,11 @@
 #include <utility>
 #include <vector>
 
-namespace sotto::cli {
+namespace sotto {
+
+struct PlotBand {
+  double x, lower, upper;
+};
 
 struct PlotSeries {
   std::string label;
@@ -14,6 +19,8 @@ struct PlotSeries {
   bool dashed = false;
   std::vector<std::pair<double, double>> points =
       {};  // ascending in x; not finite, or not positive on a logarithmic axis: a gap
+  std::vector<PlotBand> band = {};  // a shaded spread around the points
+  bool dots = false;                // a dot at each point
 };
 
 struct PlotPoint {
@@ -23,16 +30,21 @@ struct PlotPoint {
 
 struct Plot {
   std::string title, subtitle, x_label, y_label;
-  bool log_y = false;
+  bool log_x = false, log_y = false;
   std::vector<PlotSeries> series;
-  std::optional<PlotPoint> mark;
+  std::optional<PlotPoint> mark = {};
+  std::vector<double> x_ticks = {};  // where the x axis has labels; empty: round numbers
+  std::string warning = {};          // in large letters below the subtitle
 };
 
 std::string to_svg(const Plot& plot);
+
+// Text for an SVG or HTML document.
+std::string escape_markup(const std::string& text);
 
 // Round numbers that cover [lower, upper]: multiples of 1, 2 or 5 times a power of ten, about `wanted` of them.
 std::vector<double> linear_ticks(double lower, double upper, int wanted);
 // Exponents of powers of ten inside [lower, upper], thinned to about `wanted`.
 std::vector<int> decade_ticks(double lower, double upper, int wanted);
 
-}  // namespace sotto::cli
+}  // namespace sotto

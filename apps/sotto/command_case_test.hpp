@@ -1,0 +1,121 @@
+// A directory of its own, and commands run in this process with any generator.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "app.hpp"
+#include "sotto/core/error.hpp"
+#include "support/record_replay.hpp"
+
+namespace sotto::cli {
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// All that leaves a command: streams, exit code, files. How long it took is told apart from everything else.
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+  std::map<std::string, std::string> files;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+class CommandCase : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::temp_directory_path() /
+                 ("sotto_command_" +
+                  std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + "_" +
+                  std::to_string(::getpid()));
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string path(const std::string& name) const { return directory_ / name; }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_ / name, std::ios::binary) << text;
+    return directory_ / name;
+  }
+
+  // Runs the words; `made` is a file or directory that the command writes and that is taken away again.
+  static Outcome run_words(const Words& words, Rng& rng, const std::string& made = {}) {
+    Outcome outcome;
+    {
+      Output out(string_sink(outcome.out)), err(string_sink(outcome.err));
+      Context context{.rng = [&]() -> Rng& { return rng; }, .out = out, .err = err};
+      try {
+        run(words, context);
+      } catch (const Error& error) {
+        outcome.code = exit_code(error.code());
+        outcome.err += std::string(error.what()) + "\n" + error.hint() + "\n";
+      }
+      out.flush();
+      err.flush();
+    }
+    outcome.out =
+        std::regex_replace(outcome.out, std::regex("\"seconds\":[^,}]*"), "\"seconds\":0");
+    if (!made.empty() && std::filesystem::exists(made)) take(made, outcome);
+    return outcome;
+  }
+
+  // What differs between two runs on one tape of randomness; empty when nothing but the noised values can.
+  static std::string difference(const Words& a, const Words& b, const std::string& made = {}) {
+    Outcome first, second;
+    const auto into = [&](const Words& words, Outcome& outcome) {
+      return [&](Rng& rng) -> std::optional<Event> {
+        outcome = run_words(words, rng, made);
+        return std::nullopt;
+      };
+    };
+    std::string text = test::check_neighbours(into(a, first), into(b, second));
+    if (first.code != second.code) text += " exit codes differ: " + first.err + second.err;
+    if (first.out != second.out) text += " output differs: " + first.out + second.out;
+    if (first.err != second.err) text += " messages differ: " + first.err + second.err;
+    for (Outcome* outcome : {&first, &second}) forget_model_of_objective(*outcome);
+    if (first.files != second.files) text += " files differ";
+    if (first.code != 0) text += " refused: " + first.err;
+    return text;
+  }
+
+ private:
+  // Objective perturbation noises what is minimised, not what is released, and pure output perturbation rounds what it noised in a
+  // second step: their models are the outputs that a tape does not fix.
+  static void forget_model_of_objective(Outcome& outcome) {
+    const auto says = [&](const char* text) { return outcome.out.find(text) != std::string::npos; };
+    const bool pure = says("\"delta\":0.0,");
+    if (!says("\"method\":\"objective\"") && !(pure && says("\"method\":\"output\""))) return;
+    outcome.files.erase("model.json");
+    std::string& certificate = outcome.files["certificate.json"];
+    certificate = std::regex_replace(certificate, std::regex("[0-9a-f]{64}"), "digest");
+  }
+  static void take(const std::filesystem::path& made, Outcome& outcome) {
+    const auto read = [&](const std::filesystem::path& p) {
+      std::ifstream stream(p, std::ios::binary);
+      outcome.files[p.filename()] = {std::istreambuf_iterator<char>(stream), {}};
+    };
+    if (std::filesystem::is_directory(made)) {
+      for (const auto& entry : std::filesystem::directory_iterator(made)) read(entry.path());
+    } else {
+      read(made);
+    }
+    std::filesystem::remove_all(made);
+  }
+
+ protected:
+  std::filesystem::path directory_;
+};
+
+}  // namespace sotto::cli

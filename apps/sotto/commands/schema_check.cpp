@@ -1,0 +1,186 @@
+// sotto schema check: everything that is wrong with a schema, and whether a file fits it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/data/byte_source.hpp"
+#include "sotto/data/csv.hpp"
+#include "sotto/data/encoder.hpp"
+#include "sotto/data/nearest_name.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kShownCells = 20;
+constexpr std::size_t kLimit = std::size_t{16} << 20;
+
+// What the file has against the schema, for its curator's eyes.
+struct FileFindings {
+  std::vector<SchemaProblem> problems;
+  std::vector<std::string> notes;
+};
+
+// Columns that are encoded, read cell by cell until too many are refused.
+void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
+  struct Column {
+    ColumnEncoder encoder;
+    std::size_t field;
+  };
+  std::vector<Column> columns;
+  for (const ColumnSchema& c : schema.columns) {
+    const auto& names = reader.columns();
+    const bool encoded = c.role != Role::ignore && c.role != Role::user;
+    if (encoded && std::find(names.begin(), names.end(), c.name) != names.end())
+      columns.push_back(
+          {ColumnEncoder(c, schema.scaling, schema.missing_values), reader.column(c.name)});
+  }
+  std::uint64_t rows = 0, refused = 0;
+  reader.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t row) {
+    rows = row;
+    for (const Column& column : columns) {
+      try {
+        const ColumnEncoder& e = column.encoder;
+        e.is_categorical() || e.column().role == Role::group
+            ? static_cast<void>(e.index(cells[column.field]))
+            : static_cast<void>(e.value(cells[column.field]));
+      } catch (const CellRefused& why) {
+        if (++refused > kShownCells) continue;
+        found.problems.push_back(
+            {.where = fmt::format("row {}, column '{}'", row, column.encoder.column().name),
+             .what = why.what,
+             .hint = why.hint});
+      }
+    }
+  });
+  if (refused > kShownCells)
+    found.notes.push_back(
+        fmt::format("{} cells are refused in all; the first {} are listed", refused, kShownCells));
+  const bool exact = count_is_public(schema.relation) && schema.unit == Unit::record;
+  if (exact && schema.rows && rows != *schema.rows)
+    found.problems.push_back(
+        {.where = "rows",
+         .what = fmt::format("the file has {} rows; the schema declares {}", rows, *schema.rows),
+         .hint = "under this relation the number of rows is public and must be right"});
+}
+
+FileFindings check_file(const std::string& path, const Schema& schema, bool header) {
+  CsvOptions options;
+  options.header = header;
+  if (!header) options.names = schema.names();
+  CsvReader reader(path, options);
+  FileFindings found;
+  std::vector<std::string> unused = reader.columns();
+  for (const ColumnSchema& c : schema.columns) {
+    const auto at = std::find(unused.begin(), unused.end(), c.name);
+    if (at != unused.end()) {
+      unused.erase(at);
+    } else if (c.role != Role::ignore) {
+      found.problems.push_back(
+          {.where = "columns." + c.name,
+           .what = fmt::format("is not a column of {}", reader.label()),
+           .hint = name_hint(c.name, reader.columns(), "columns of the file")});
+    }
+  }
+  if (!unused.empty())
+    found.notes.push_back(fmt::format("columns that the schema does not name are not read: {}",
+                                      fmt::join(unused, ", ")));
+  check_cells(reader, schema, found);
+  return found;
+}
+
+// Valid, yet training will ask for more.
+std::vector<std::string> advice(const Schema& schema) {
+  std::vector<std::string> notes;
+  if (!schema.rows) notes.emplace_back("no rows: 'sotto train' needs a declared number of rows");
+  if (schema.target() == nullptr)
+    notes.emplace_back(
+        "no target: give --target COLUMN to 'sotto train', or a column role = \"target\"");
+  const bool features = std::any_of(schema.columns.begin(), schema.columns.end(),
+                                    [](const ColumnSchema& c) { return c.role == Role::feature; });
+  if (!features) notes.emplace_back("no feature: there is nothing to predict from");
+  for (const ColumnSchema& c : schema.columns) {
+    if (c.type == ColumnType::text && c.role == Role::feature)
+      notes.push_back(
+          fmt::format("columns.{} is a text feature, which no model can use yet", c.name));
+  }
+  return notes;
+}
+
+Json to_json(const SchemaProblem& p) {
+  Json json = {{"where", p.where}, {"what", p.what}, {"hint", p.hint}};
+  if (p.line) json["line"] = p.line;
+  if (p.column) json["column"] = p.column;
+  return json;
+}
+
+std::string position(const SchemaProblem& p) {
+  if (!p.line) return "";
+  return p.column ? fmt::format("line {}, column {}: ", p.line, p.column)
+                  : fmt::format("line {}: ", p.line);
+}
+
+void run(const Arguments& arguments, Context& context) {
+  const std::string path = arguments.positionals().front();
+  const std::string text = read_all(path, kLimit);
+  std::vector<SchemaProblem> problems = schema_problems(text);
+  std::vector<std::string> notes;
+  if (problems.empty()) {
+    const Schema schema = Schema::from_toml(text, path);
+    notes = advice(schema);
+    if (arguments.given("data")) {
+      FileFindings found = check_file(arguments.text("data"), schema, !arguments.flag("no-header"));
+      problems = std::move(found.problems);
+      notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+      context.note("what is said about the file's rows is for its curator: NOT PRIVATE");
+    }
+  } else if (arguments.given("data")) {
+    notes.emplace_back("the file was not read: the schema comes first");
+  }
+  if (arguments.flag("json")) {
+    Json json = {{"schema", 1}, {"valid", problems.empty()}, {"problems", Json::array()}};
+    for (const SchemaProblem& p : problems) json["problems"].push_back(to_json(p));
+    json["notes"] = notes;
+    context.out.print("{}\n", json.dump());
+  } else {
+    for (const SchemaProblem& p : problems) {
+      context.out.print("{}{}{}\n", position(p), p.where.empty() ? "" : p.where + " ", p.what);
+      if (!p.hint.empty()) context.out.print("    {}\n", p.hint);
+    }
+    for (const std::string& note : notes) context.out.print("note: {}\n", note);
+    if (problems.empty()) context.out.print("{}: no problem found\n", path);
+  }
+  if (problems.empty()) return;
+  context.out.flush();
+  throw DataError(problems.size() == 1 ? fmt::format("{}: 1 problem", path)
+                                       : fmt::format("{}: {} problems", path, problems.size()));
+}
+
+}  // namespace
+
+Command schema_check_command() {
+  return {.name = "check",
+          .summary = "explain everything that is wrong with a schema",
+          .description =
+              "Lists every problem with its line and what to do. With --data also whether a file "
+              "fits the schema: columns that are missing and cells that would be refused, by row "
+              "number and column, never by content. Exit code 3 when there is a problem.",
+          .examples = {{"Is it right?", "sotto schema check people.toml"},
+                       {"Does the file fit?", "sotto schema check people.toml --data people.csv"}},
+          .positionals = {{.name = "SCHEMA", .help = "TOML file", .type = Type::file}},
+          .options = {{.name = "data",
+                       .type = Type::file,
+                       .value = "FILE",
+                       .help = "also check this CSV file against the schema",
+                       .group = "Data"},
+                      no_header_option(),
+                      json_option(),
+                      output_option()},
+          .run = run};
+}
+
+}  // namespace sotto::cli

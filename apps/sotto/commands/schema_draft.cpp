@@ -1,0 +1,216 @@
+// sotto schema draft: a schema to be completed, from the header row, a public file, or a budget.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "../certify.hpp"
+#include "../charge.hpp"
+#include "../cost.hpp"
+#include "../output_file.hpp"
+#include "budget_options.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+#include "sotto/core/rounded_text.hpp"
+#include "sotto/data/draft.hpp"
+#include "sotto/models/schema_estimate.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::pair<const char*, ColumnType> kTypes[] = {{"numeric", ColumnType::numeric},
+                                                         {"categorical", ColumnType::categorical},
+                                                         {"boolean", ColumnType::boolean},
+                                                         {"text", ColumnType::text},
+                                                         {"ignore", ColumnType::ignore}};
+
+DraftOptions draft_options(const Arguments& arguments) {
+  DraftOptions options;
+  options.relation = parse_relation(arguments.text("relation"));
+  if (arguments.given("rows")) options.rows = arguments.whole("rows");
+  if (arguments.given("target")) options.target = arguments.text("target");
+  for (const auto& [option, type] : kTypes) {
+    if (!arguments.given(option)) continue;
+    for (const std::string& column : arguments.list(option)) {
+      if (!options.types.emplace(column, type).second)
+        throw InvalidArgument(fmt::format("the column '{}' is given two types", column));
+    }
+  }
+  return options;
+}
+
+// Only the header row is looked at.
+std::vector<std::string> header_of(const std::string& path) { return CsvReader(path).columns(); }
+
+std::string origin(const Cost& cost, Relation relation) {
+  return fmt::format(
+      "Bounds, values and rows were estimated from the data with epsilon = {}, delta = {} ({}, "
+      "unit: "
+      "one row).",
+      round_up(*cost.epsilon), round_up(*cost.delta), name(relation));
+}
+
+void print(const std::string& toml, Json json, const Arguments& arguments, Context& context) {
+  if (arguments.flag("json")) {
+    json["toml"] = toml;
+    context.out.print("{}\n", json.dump());
+  } else {
+    context.out.write(toml);
+  }
+}
+
+void run_private(const Arguments& arguments, const DraftOptions& options, Context& context) {
+  const std::string path = arguments.positionals().front();
+  const SchemaEstimatePlan plan(draft_columns(header_of(path), options), options,
+                                budget_of(arguments));
+  if (options.rows) check_delta(arguments, *options.rows, "declared rows", context);
+  const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
+  Json json = {{"schema", 1},
+               {"source", "private"},
+               {"epsilon", *cost.epsilon},
+               {"delta", *cost.delta},
+               {"relation", name(plan.relation())},
+               {"event", to_json(plan.event())}};
+  Payment payment(arguments, Spec{plan.relation(), {plan.event()}}, "record");
+  if (arguments.flag("dry-run")) {
+    json["dry_run"] = true;
+    payment.quote(context, json);
+    if (arguments.flag("json")) {
+      context.out.print("{}\n", json.dump());
+    } else {
+      context.out.print(
+          "not run, no row read\n  would cost epsilon = {}, delta = {}\n  plan       {}\n",
+          round_up(*cost.epsilon), round_up(*cost.delta), plan.describe());
+    }
+    return;
+  }
+  std::optional<Rng> seeded = insecure_rng(arguments, context);
+  Rng& rng = seeded ? *seeded : context.rng();
+  payment.reserve(context);
+  const auto release = payment.guard([&] {
+    CsvReader file(path);
+    return plan.run(file, rng);
+  });
+  payment.commit(context);
+  Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
+  certificate.ledger = payment.reference();
+  certificate.method = "schema_estimate";
+  certificate.description = plan.describe();
+  if (arguments.given("certificate")) write_certificate(arguments.text("certificate"), certificate);
+  json["certificate"] = to_json(certificate);
+  payment.add_to(json);
+  if (seeded) json["warning"] = kInsecure;
+  print(draft_text(origin(cost, plan.relation()) + (seeded ? std::string(" ") + kInsecure : ""),
+                   release.value.columns, release.value.options),
+        std::move(json), arguments, context);
+  context.note(fmt::format("spent epsilon = {}, delta = {} on this draft: {}",
+                           round_up(*cost.epsilon), round_up(*cost.delta), plan.describe()));
+}
+
+void run(const Arguments& arguments, Context& context) {
+  const DraftOptions options = draft_options(arguments);
+  const bool from_public = arguments.given("from-public");
+  if (has_budget(arguments)) {
+    if (from_public)
+      throw InvalidArgument("--from-public costs nothing, yet a budget is given",
+                            "leave out one of the two");
+    return run_private(arguments, options, context);
+  }
+  for (const char* option : {"delta", "certificate", "dry-run", "ledger", "dsn-file", "dataset",
+                             "part", "purpose", "key"}) {
+    if (arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option));
+  }
+  Payment(arguments, std::nullopt,
+          "");  // nothing private is released, so a ledger has nothing to charge
+  const std::vector<std::string> columns = header_of(arguments.positionals().front());
+  Json json = {{"schema", 1}, {"source", from_public ? "public_file" : "header"}};
+  std::string toml;
+  if (from_public) {
+    CsvReader file(arguments.text("from-public"));
+    toml = draft_schema(columns, file, options);
+  } else {
+    toml = draft_schema(columns, options);
+  }
+  print(toml, std::move(json), arguments, context);
+  context.note(from_public
+                   ? "types, bounds and values come from the public file; check them"
+                   : "no value of the data was read; fill in bounds, values and rows from public "
+                     "knowledge, then: sotto schema check FILE");
+}
+
+}  // namespace
+
+Command schema_draft_command() {
+  std::vector<Option> options = {
+      {.name = "from-public",
+       .type = Type::file,
+       .value = "FILE",
+       .help = "read types, bounds and values from this file, which is public or synthetic",
+       .group = "Data"},
+      {.name = "target",
+       .type = Type::text,
+       .value = "COLUMN",
+       .help = "the column to predict; default: one whose name says so",
+       .group = "Data"},
+      {.name = "rows",
+       .type = Type::whole,
+       .value = "N",
+       .help = "declared number of rows, public",
+       .range = Range::from(1),
+       .group = "Data"}};
+  for (const auto& [name, type] : kTypes) {
+    options.push_back({.name = name,
+                       .type = Type::list,
+                       .value = "A,B",
+                       .help = fmt::format("columns known to be {}",
+                                           std::string(name) == "ignore" ? "of no use" : name),
+                       .group = "Data"});
+  }
+  Option relation = relation_option();
+  relation.fallback = "add_remove";
+  relation.group = "Privacy";
+  options.push_back(relation);
+  for (Option& option : budget_options()) {
+    if (option.name != "rho") options.push_back(std::move(option));
+  }
+  for (Option& option : payment_options()) options.push_back(std::move(option));
+  options.push_back(dry_run_option());
+  options.push_back(certificate_option());
+  options.push_back(insecure_seed_option());
+  options.push_back(json_option());
+  options.push_back(output_option());
+  return {
+      .name = "draft",
+      .summary = "write a schema to be completed",
+      .description =
+          "Types are guessed from the names in the header row. Without further options no value "
+          "of the data is read, and bounds and categories are left to fill in. They can be read "
+          "from a public file with the same columns, or estimated from the data with a budget: "
+          "the magnitudes that surely occur, the categories that are common enough, and about "
+          "how many rows there are.",
+      .examples = {{"From the header row alone", "sotto schema draft people.csv"},
+                   {"From a file that is public",
+                    "sotto schema draft people.csv --from-public people.csv --target income"},
+                   {"With a budget",
+                    "sotto schema draft people.csv --numeric income --epsilon 1 --delta 1e-6 "
+                    "-o draft.toml --certificate draft.json && cat draft.toml"}},
+      .positionals = {{.name = "FILE", .help = "CSV file, plain or gzip", .type = Type::file}},
+      .options = std::move(options),
+      .run = run};
+}
+
+Command schema_command() {
+  return {.name = "schema",
+          .summary = "write and check the schema of a data set",
+          .description =
+              "A schema states the public facts about a data set: its columns, their "
+              "bounds or categories, the relation, about how many rows.",
+          .examples = {{"A schema to be completed", "sotto schema draft people.csv"},
+                       {"Is it right?", "sotto schema check people.toml"}},
+          .commands = {schema_draft_command(), schema_check_command()}};
+}
+
+}  // namespace sotto::cli

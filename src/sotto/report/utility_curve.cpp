@@ -1,0 +1,140 @@
+#include "sotto/report/utility_curve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "sotto/report/svg_plot.hpp"
+
+namespace sotto {
+namespace {
+
+// Told apart by people who do not tell red from green, on white and on black.
+constexpr std::array<const char*, 7> kColors = {"#2f7ed8", "#e08a1e", "#1fa187", "#c44e9c",
+                                                "#8c6bd1", "#b8a21a", "#d1495b"};
+
+std::string delta_text(double delta) {
+  return delta > 0 ? fmt::format("δ = {:g}", delta) : "pure ε-DP";
+}
+
+std::size_t repeats(const UtilityReport& report) {
+  return report.curves.empty() || report.curves.front().points.empty()
+             ? 0
+             : report.curves.front().points.front().values.size();
+}
+
+}  // namespace
+
+double UtilityPoint::mean() const {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+double UtilityPoint::lowest() const { return *std::min_element(values.begin(), values.end()); }
+double UtilityPoint::highest() const { return *std::max_element(values.begin(), values.end()); }
+
+std::string utility_svg(const UtilityReport& report) {
+  Plot plot{.title = report.title,
+            .subtitle = fmt::format("{}; mean and spread of {} runs at each ε",
+                                    delta_text(report.delta), repeats(report)),
+            .x_label = "ε (smaller is more private)",
+            .y_label = report.metric,
+            .log_x = true,
+            .series = {}};
+  plot.warning = report.warning;
+  double first = 0, last = 0;
+  for (std::size_t i = 0; i < report.curves.size(); ++i) {
+    const UtilityCurve& curve = report.curves[i];
+    PlotSeries series{.label = curve.method, .color = kColors[i % kColors.size()]};
+    series.dots = true;
+    for (const UtilityPoint& p : curve.points) {
+      series.points.emplace_back(p.epsilon, p.mean());
+      series.band.push_back({p.epsilon, p.lowest(), p.highest()});
+    }
+    if (curve.points.empty()) continue;
+    first =
+        first == 0 ? curve.points.front().epsilon : std::min(first, curve.points.front().epsilon);
+    last = std::max(last, curve.points.back().epsilon);
+    if (i == 0) {
+      for (const UtilityPoint& p : curve.points) plot.x_ticks.push_back(p.epsilon);
+    }
+    plot.series.push_back(std::move(series));
+  }
+  if (report.non_private) {
+    PlotSeries line{.label = "without privacy", .color = "#888888", .dashed = true};
+    line.points = {{first, *report.non_private}, {last, *report.non_private}};
+    plot.series.push_back(std::move(line));
+  }
+  return to_svg(plot);
+}
+
+std::string utility_csv(const UtilityReport& report) {
+  std::string text = fmt::format("method,epsilon,delta,repeat,{}\n", report.metric);
+  for (const UtilityCurve& curve : report.curves) {
+    for (const UtilityPoint& p : curve.points) {
+      for (std::size_t i = 0; i < p.values.size(); ++i)
+        text += fmt::format("{},{},{},{},{}\n", curve.method, p.epsilon, report.delta, i + 1,
+                            p.values[i]);
+    }
+  }
+  if (report.non_private) text += fmt::format("none,,,1,{}\n", *report.non_private);
+  return text;
+}
+
+std::string utility_html(const UtilityReport& report) {
+  std::string rows;
+  for (const UtilityCurve& curve : report.curves) {
+    for (const UtilityPoint& p : curve.points)
+      rows += fmt::format(
+          "<tr><td>{}</td><td>{:g}</td><td>{:.4f}</td><td>{:.4f}</td><td>{:.4f}</td></tr>\n",
+          escape_markup(curve.method), p.epsilon, p.mean(), p.lowest(), p.highest());
+  }
+  if (report.non_private)
+    rows += fmt::format(
+        "<tr><td>without privacy</td><td>∞</td><td>{0:.4f}</td><td></td><td></td></tr>\n",
+        *report.non_private);
+  std::string facts;
+  for (const auto& [key, value] : report.facts)
+    facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(key), escape_markup(value));
+  return fmt::format(R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{0}</title>
+<style>
+:root {{ color-scheme: light dark; --paper: #fff; --ink: #222; --line: #ddd; --loud: #b3261e; --wash: #fdecea }}
+@media (prefers-color-scheme: dark) {{ :root {{ --paper: #16181d; --ink: #ddd; --line: #333; --loud: #ff8a80; --wash: #331a1a }} }}
+body {{ font: 16px/1.5 "DejaVu Sans", Verdana, sans-serif; margin: 2rem auto; max-width: 760px; padding: 0 1rem; background: var(--paper); color: var(--ink) }}
+.warning {{ font-size: 1.6rem; font-weight: bold; line-height: 1.3; color: var(--loud); background: var(--wash); border-left: 6px solid var(--loud); padding: .8rem 1.2rem }}
+svg {{ width: 100%; height: auto }}
+table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }}
+th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid var(--line) }}
+th:first-child, td:first-child {{ text-align: left }}
+dt {{ font-weight: bold }} dd {{ margin: 0 0 .6rem }}
+</style>
+</head>
+<body>
+<h1>{0}</h1>
+<p class="warning">{1}</p>
+{2}
+<table>
+<thead><tr><th>method</th><th>ε</th><th>mean {3}</th><th>lowest</th><th>highest</th></tr></thead>
+<tbody>
+{4}</tbody>
+</table>
+<dl>
+{5}</dl>
+</body>
+</html>
+)",
+                     escape_markup(report.title), escape_markup(report.warning),
+                     [&] {
+                       UtilityReport plain = report;
+                       plain.warning.clear();  // said above the picture
+                       return utility_svg(plain);
+                     }(),
+                     escape_markup(report.metric), rows, facts);
+}
+
+}  // namespace sotto
