@@ -228,8 +228,13 @@ void run(const Arguments& arguments, Context& context) {
     spec = all_runs(sweep, data.schema());
     all = guarantee(*spec, sweep.delta.value_or(0));
   }
-  Payment payment(arguments, is_private ? spec : std::nullopt,
-                  std::string(name(data.schema().unit)));
+  // Public data has no budget, whatever ledger the environment names.
+  std::optional<Payment> payment;
+  if (is_private) payment.emplace(arguments, spec, std::string(name(data.schema().unit)));
+  for (const char* option : {"ledger", "dsn-file", "dataset", "part", "purpose", "key"}) {
+    if (!is_private && arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
+  }
   const std::uint64_t runs = sweep.methods.size() * sweep.epsilons.size() * sweep.repeats;
   const std::string total =
       all ? fmt::format("{} runs together: epsilon = {}, delta = {} ({}, unit: one {})", runs,
@@ -248,7 +253,7 @@ void run(const Arguments& arguments, Context& context) {
                {"relation", name(data.schema().relation)}};
   if (arguments.flag("dry-run")) {
     json["dry_run"] = true;
-    payment.quote(context, json);
+    if (payment) payment->quote(context, json);
     arguments.flag("json")
         ? context.out.print("{}\n", json.dump())
         : context.out.print("not run, no data read\n  {}\n  would cost {}\n", warning, total);
@@ -266,10 +271,12 @@ void run(const Arguments& arguments, Context& context) {
   context.err.flush();
 
   std::optional<Rng> seeded = insecure_rng(arguments, context);
-  payment.reserve(context);
-  UtilityReport report = payment.guard(
-      [&] { return measure(sweep, data, !is_private, seeded ? *seeded : context.rng(), context); });
-  payment.commit(context);
+  if (payment) payment->reserve(context);
+  const auto work = [&] {
+    return measure(sweep, data, !is_private, seeded ? *seeded : context.rng(), context);
+  };
+  UtilityReport report = payment ? payment->guard(work) : work();
+  if (payment) payment->commit(context);
   const ColumnSchema* target = data.schema().target();
   report.title =
       fmt::format("{} model of {}", arguments.text("model"), target ? target->name : "?");
@@ -287,7 +294,7 @@ void run(const Arguments& arguments, Context& context) {
     json["curves"] = to_json(report);
     json["non_private"] = report.non_private ? Json(*report.non_private) : Json(nullptr);
     json["out"] = arguments.text("out");
-    payment.add_to(json);
+    if (payment) payment->add_to(json);
     context.out.print("{}\n", json.dump());
     return;
   }
