@@ -112,7 +112,42 @@ double norm(std::span<const double> v) {
   return Eigen::Map<const Eigen::VectorXd>(v.data(), index(v.size())).stableNorm();
 }
 
+// How many partial sums of `bytes` each there are for so many blocks.
+std::size_t chunk_count(std::size_t blocks, std::size_t bytes) {
+  const std::size_t affordable =
+      std::max<std::size_t>(1, kChunkMemory / std::max<std::size_t>(1, bytes));
+  return std::min({blocks, kMaximalChunks, affordable});
+}
+
 }  // namespace
+
+double ProblemSize::largest_theta() const {
+  // (Λ/2)t² − ‖b‖t ≤ J(θ) ≤ J(0) = n·ℓ(0), as losses are not negative.
+  const auto k = static_cast<double>(outputs);
+  const double at_zero = outputs == 1             ? std::max(loss_value(loss, 0, 1), 0.5)
+                         : loss == Loss::logistic ? std::log(k)
+                                                  : k * std::max(loss_value(loss, 0, 1), 0.5);
+  const double root = std::sqrt(linear_norm * linear_norm + 2 * ridge * rows * at_zero);
+  return 1.01 * (linear_norm + root) / ridge;
+}
+
+// From the standard model. Per record: margins are off by (p + 4)u‖θ‖ together, which moves the slopes by `curvature` times that;
+// evaluating them costs at most (K + 16)u each; their products with the rows are summed over a block (kBlock), the blocks of a chunk
+// and the chunks.
+double ProblemSize::gradient_error(double theta_norm) const {
+  const auto p = static_cast<double>(dimension), k = static_cast<double>(outputs);
+  const double curvature = outputs > 1 && loss == Loss::logistic ? 0.5 : curvature_bound(loss);
+  const double slope =
+      loss == Loss::squared ? (theta_norm + 1) * std::sqrt(k) : slope_norm(loss, outputs);
+  const double blocks = std::ceil(rows / kBlock);
+  const auto chunks = static_cast<double>(
+      std::max<std::size_t>(1, chunk_count(kMaximalChunks, outputs * dimension * sizeof(double))));
+  const double additions = kBlock + blocks / chunks + kMaximalChunks + 8;
+  const double per_record = curvature * (p + 4) * theta_norm +
+                            std::sqrt(k) * (k + 16) * std::max(1.0, slope) + slope * additions;
+  const double outside = 4 * (ridge * theta_norm + linear_norm + slope * rows);
+  return 2 * kUnit * (rows * per_record + outside);
+}
 
 double slope_norm(Loss loss, std::size_t outputs) {
   if (outputs == 1) return lipschitz_bound(loss);
@@ -154,30 +189,12 @@ double ConvexProblem::Point::gradient_bound() const {
 template <class Partial, class F>
 std::vector<Partial> ConvexProblem::over_chunks(std::size_t bytes, F&& f) const {
   const std::size_t blocks = (rows_->size() + kBlock - 1) / kBlock;
-  const std::size_t affordable =
-      std::max<std::size_t>(1, kChunkMemory / std::max<std::size_t>(1, bytes));
-  const std::size_t chunks = std::min({blocks, kMaximalChunks, affordable});
+  const std::size_t chunks = chunk_count(blocks, bytes);
   std::vector<Partial> partials(chunks);
   parallel_blocks(chunks, threads_, [&](std::size_t chunk, unsigned) {
     f(partials[chunk], blocks * chunk / chunks, blocks * (chunk + 1) / chunks);
   });
   return partials;
-}
-
-// ‖computed − true gradient‖, from the standard model. Per record: margins are off by (p + 4)u‖θ‖ together, which moves the slopes by
-// `curvature` times that; evaluating them costs at most (K + 16)u each; their products with the rows are summed over a block (kBlock),
-// the blocks of a chunk and the chunks.
-double ConvexProblem::rounding_error(double theta_norm) const {
-  const auto n = static_cast<double>(rows_->size()), p = static_cast<double>(rows_->dimension());
-  const auto k = static_cast<double>(outputs_);
-  const double curvature = outputs_ > 1 && loss_ == Loss::logistic ? 0.5 : curvature_bound(loss_);
-  const double slope =
-      loss_ == Loss::squared ? (theta_norm + 1) * std::sqrt(k) : slope_norm(loss_, outputs_);
-  const double additions = kBlock + n / kBlock + kMaximalChunks + 8;
-  const double per_record = curvature * (p + 4) * theta_norm +
-                            std::sqrt(k) * (k + 16) * std::max(1.0, slope) + slope * additions;
-  const double outside = 4 * (ridge_ * theta_norm + norm(linear_) + slope * n);
-  return 2 * kUnit * (n * per_record + outside);
 }
 
 ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
@@ -214,7 +231,13 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
   point.value_error =
       64 * kUnit * (point.value + ridge_ * theta_norm * theta_norm + std::fabs(tilt));
   point.value += 0.5 * ridge_ * theta_norm * theta_norm + tilt;
-  point.gradient_error = rounding_error(theta_norm);
+  const ProblemSize size{.loss = loss_,
+                         .outputs = outputs_,
+                         .dimension = rows_->dimension(),
+                         .rows = static_cast<double>(rows_->size()),
+                         .ridge = ridge_,
+                         .linear_norm = norm(linear_)};
+  point.gradient_error = size.gradient_error(theta_norm);
   point.theta = std::move(theta);
   return point;
 }

@@ -26,6 +26,18 @@ double slope_norm(Loss loss, std::size_t outputs);  // 1; √2 for softmax; √K
 double curvature_trace(Loss loss,
                        std::size_t outputs);  // c; 1 − 1/K for softmax; K·c for one-vs-rest
 
+// A problem's size, from which bounds follow that hold for all data of that size.
+struct ProblemSize {
+  Loss loss = Loss::logistic;
+  std::size_t outputs = 1, dimension = 1;
+  double rows = 0, ridge = 1, linear_norm = 0;
+
+  // ‖θ‖ wherever J(θ) ≤ J(0): at the minimiser and at every point of a descent from 0.
+  double largest_theta() const;
+  // ‖computed − true gradient‖ where ‖θ‖ ≤ theta_norm.
+  double gradient_error(double theta_norm) const;
+};
+
 class ConvexProblem {
  public:
   // linear: b, empty for none. ridge: Λ > 0.
@@ -54,7 +66,6 @@ class ConvexProblem {
  private:
   template <class Partial, class F>
   std::vector<Partial> over_chunks(std::size_t bytes, F&& f) const;
-  double rounding_error(double theta_norm) const;
 
   const ExactRows* rows_;
   Loss loss_;

@@ -74,7 +74,12 @@ ObjectivePerturbationPlan::ObjectivePerturbationPlan(ObjectivePerturbationOption
              main.kind());
   const double noise_norm = noise_scale() * (laplace_ ? static_cast<double>(size())
                                                       : std::sqrt(static_cast<double>(size())));
-  tolerance_ = minimiser_tolerance(rows, dimension, noise_norm);
+  tolerance_ = minimiser_tolerance({.loss = options.loss,
+                                    .outputs = options.outputs,
+                                    .dimension = dimension,
+                                    .rows = static_cast<double>(rows),
+                                    .ridge = ridge_,
+                                    .linear_norm = noise_norm});
   const double error = laplace_ ? laplace_->error() : gaussian_->error();
   covering_.emplace(relation, budget.part(kCoveringShare),
                     (tolerance_ + error) / ridge_ * (1 + 0x1p-50), size());

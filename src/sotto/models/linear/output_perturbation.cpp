@@ -13,7 +13,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kCoveringShare = 0.01;  // of the budget
+constexpr double kCoveringShare = 0.01;             // of the budget
+constexpr double kSmallestRegularisation = 1e-10;   // below, Newton's equations are ill-conditioned
+constexpr double kMoreRows = 4, kLongerNoise = 16;  // than declared, and than usual
 
 // Λ² × the variance of a coordinate of the noise: what the noise would be at Λ = 1.
 double unit_variance(const Budget& budget, double sensitivity, double size) {
@@ -28,9 +30,14 @@ double unit_variance(const Budget& budget, double sensitivity, double size) {
 
 }  // namespace
 
-double minimiser_tolerance(std::uint64_t rows, std::size_t dimension, double size) {
-  const double n = static_cast<double>(rows) * std::max(1.0, static_cast<double>(dimension) / 1024);
-  return 0x1p-34 * (n + size + 64);
+double minimiser_tolerance(ProblemSize problem) {
+  const double wide = std::max(1.0, static_cast<double>(problem.dimension) / 1024);
+  const double usual = 0x1p-34 * (problem.rows * wide + problem.linear_norm + 64);
+  // Whether a minimiser can be certified must not depend on the data: no θ on the way to it and no number of rows near the declared one
+  // may leave more rounding than this.
+  problem.rows *= kMoreRows;
+  problem.linear_norm *= kLongerNoise;
+  return std::max(usual, 2 * problem.gradient_error(problem.largest_theta()));
 }
 
 OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options, Relation relation,
@@ -52,6 +59,11 @@ OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options
         "regularisation is {} and norm is {}; they must be finite, at least 0 and above 0",
         options.regularisation, options.norm));
   }
+  if (options.regularisation > 0 && options.regularisation < kSmallestRegularisation) {
+    throw InvalidArgument(fmt::format("regularisation is {}; output perturbation needs at least {}",
+                                      options.regularisation, kSmallestRegularisation),
+                          "leave it out: a rule by public facts chooses it");
+  }
   const std::size_t size = dimension * options.outputs;
   const double moved = slope * contribution_factor(relation), n = static_cast<double>(rows);
   ridge_ = options.regularisation > 0
@@ -59,7 +71,11 @@ OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options
                : std::cbrt(2 * curvature_trace(options.loss, options.outputs) * n *
                            unit_variance(budget, moved, static_cast<double>(size)) /
                            (options.norm * options.norm));
-  tolerance_ = minimiser_tolerance(rows, dimension);
+  tolerance_ = minimiser_tolerance({.loss = options.loss,
+                                    .outputs = options.outputs,
+                                    .dimension = dimension,
+                                    .rows = n,
+                                    .ridge = ridge_});
   sensitivity_ = (moved + 2 * tolerance_) / ridge_ * (1 + 0x1p-50);
 
   if (!budget.is_pure()) {

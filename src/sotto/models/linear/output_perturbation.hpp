@@ -22,6 +22,7 @@
 #include "sotto/core/release.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/models/linear/continuous_noise.hpp"
+#include "sotto/models/linear/convex_problem.hpp"
 #include "sotto/models/linear/covering_noise.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
@@ -61,7 +62,8 @@ class OutputPerturbationPlan {
   std::optional<AdditiveMechanism> gaussian_;
 };
 
-// The gradient norm to which minimisers are certified: public, and above what rounding allows. size: norm of a linear term, about.
-double minimiser_tolerance(std::uint64_t rows, std::size_t dimension, double size = 0);
+// The gradient norm to which minimisers are certified: public, and above what rounding can take at the minimiser of any data of up to
+// four times problem.rows, the declared number.
+double minimiser_tolerance(ProblemSize problem);
 
 }  // namespace sotto

@@ -179,6 +179,30 @@ TEST(OutputPerturbation, PureNoiseHasAGammaRadius) {
   EXPECT_LT(test::ks_p(radius, cdf), test::kAlpha);
 }
 
+// Whether a run stops is seen by everyone: it must not depend on the data. Thin rows make minimisers long under a weak regulariser.
+TEST(OutputPerturbation, NoDataKeepsAMinimiserFromBeingCertified) {
+  constexpr std::size_t kDimension = 8;
+  for (const Loss loss : {Loss::logistic, Loss::huber_hinge}) {
+    for (const double lambda : {1e-2, 1e-6, 1e-10}) {
+      for (const float thin : {1.0f, 0x1p-8f, 0x1p-14f, 0x1p-16f}) {
+        std::vector<float> x(kDimension);
+        x[0] = thin;
+        std::vector<Record> records(100, {x, 1});
+        x[1] = 0.5f;
+        for (std::size_t i = 0; i < 50; ++i) records[i] = {x, i % 2 == 0 ? 1.0f : -1.0f};
+        const OutputPerturbationPlan plan({.loss = loss, .regularisation = lambda},
+                                          Relation::add_remove, 100, kDimension, Budget::zcdp(0.5));
+        Rng rng = Rng::insecure_seed(5);
+        EXPECT_NO_THROW(plan.run(rows_of(records), rng)) << lambda << " " << thin;
+      }
+    }
+  }
+  // Beyond, Newton's equations are too ill-conditioned to be sure: refused before any data.
+  EXPECT_THROW(OutputPerturbationPlan({.regularisation = 1e-14}, Relation::add_remove, 100,
+                                      kDimension, Budget::zcdp(0.5)),
+               InvalidArgument);
+}
+
 TEST(OutputPerturbation, RefusesWhatItCannotProve) {
   EXPECT_THROW(
       OutputPerturbationPlan({.loss = Loss::squared}, Relation::add_remove, 10, 2, Budget::pure(1)),
