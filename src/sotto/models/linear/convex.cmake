@@ -1,12 +1,14 @@
 # The minimiser of convex objectives and the routes to privacy that need one. Paths are relative to src/sotto/models.
 set(SOTTO_CONVEX_SOURCES
-  linear/continuous_noise.cpp linear/convex_problem.cpp linear/covering_noise.cpp linear/minimiser.cpp
+  linear/continuous_noise.cpp linear/convex_problem.cpp linear/covering_noise.cpp linear/limited_memory.cpp
+  linear/minimiser.cpp
   linear/non_private_fit.cpp linear/objective_bound.cpp linear/objective_perturbation.cpp
   linear/output_perturbation.cpp)
 set(SOTTO_CONVEX_HEADERS
-  linear/continuous_noise.hpp linear/convex_problem.hpp linear/covering_noise.hpp linear/minimiser.hpp
+  linear/continuous_noise.hpp linear/convex_problem.hpp linear/covering_noise.hpp linear/limited_memory.hpp
+  linear/minimiser.hpp
   linear/non_private_fit.hpp linear/objective_bound.hpp linear/objective_perturbation.hpp
   linear/output_perturbation.hpp)
 set(SOTTO_CONVEX_TESTS
-  linear/continuous_noise_test.cpp linear/minimiser_test.cpp linear/objective_outputs_test.cpp linear/objective_perturbation_test.cpp
+  linear/continuous_noise_test.cpp linear/limited_memory_test.cpp linear/minimiser_test.cpp linear/objective_outputs_test.cpp linear/objective_perturbation_test.cpp
   linear/output_perturbation_test.cpp)

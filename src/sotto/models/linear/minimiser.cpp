@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/models/linear/limited_memory.hpp"
+
 namespace sotto {
 namespace {
 
 using Vector = Eigen::VectorXd;
 using Point = ConvexProblem::Point;
 
-constexpr double kSufficient = 1e-4;  // fraction of the promised decrease that a step must keep
 constexpr int kHalvings = 40;
 
 Eigen::Map<const Vector> view(const std::vector<double>& v) {
@@ -48,24 +49,21 @@ Vector sparse_direction(const ConvexProblem& problem, const Point& at) {
   return d;
 }
 
-bool acceptable(const Point& next, const Point& at, double promised) {
-  if (!std::isfinite(next.value) || !std::isfinite(next.gradient_norm())) return false;
-  if (next.value <= at.value + kSufficient * promised) return true;
-  // The promise is below what the value can show.
-  return -promised <= 4 * (at.value_error + next.value_error) &&
-         next.gradient_norm() <= (1 - kSufficient) * at.gradient_norm();
-}
-
 }  // namespace
 
 Minimum minimise(const ConvexProblem& problem, double tolerance, std::vector<double> start,
                  MinimiserOptions options) {
   start.resize(problem.size());
   Point at = problem.evaluate(std::move(start));
-  int iteration = 0;
+  const bool large = problem.size() > options.dense_limit;
+  int descended = 0, iteration = 0;
+  if (large && options.limited_memory) {
+    Descent descent = descend(problem, std::move(at), tolerance, options.descent_steps);
+    at = std::move(descent.at);
+    descended = descent.steps;
+  }
   for (; iteration < options.iterations && !(at.gradient_bound() <= tolerance); ++iteration) {
-    const Vector d = problem.size() <= options.dense_limit ? dense_direction(problem, at)
-                                                           : sparse_direction(problem, at);
+    const Vector d = large ? sparse_direction(problem, at) : dense_direction(problem, at);
     const double promised = d.dot(view(at.gradient));
     if (!d.allFinite() || !(promised < 0)) break;
     bool moved = false;
@@ -74,14 +72,14 @@ Minimum minimise(const ConvexProblem& problem, double tolerance, std::vector<dou
       std::vector<double> theta(at.theta.size());
       Eigen::Map<Vector>(theta.data(), d.size()) = view(at.theta) + step * d;
       Point next = problem.evaluate(std::move(theta));
-      if (acceptable(next, at, step * promised)) {
+      if (lowers(next, at, step * promised)) {
         at = std::move(next);
         moved = true;
       }
     }
     if (!moved) break;
   }
-  return {at.theta, at.gradient_bound(), iteration};
+  return {at.theta, at.gradient_bound(), iteration, descended};
 }
 
 }  // namespace sotto

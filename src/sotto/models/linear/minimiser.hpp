@@ -3,9 +3,10 @@
 // What       minimise(problem, tolerance, start): θ with ‖∇J(θ)‖ ≤ tolerance, and the bound that proves it.
 // Guarantee  gradient_bound ≥ ‖∇J(θ)‖ for the true gradient, rounding included; hence ‖θ − argmin J‖ ≤ gradient_bound/Λ. When the tolerance
 //            cannot be certified the best point found is returned: the caller must compare.
-// Method     Newton's method. Steps solve H d = −∇J by Cholesky up to kDenseLimit unknowns, by conjugate gradients beyond (to a residual that
-//            shrinks with the gradient, so that convergence stays superlinear and no d × d matrix is formed). Steps are halved until J
-//            falls enough; where J's own rounding hides that, until the gradient norm falls.
+// Method     Up to kDenseLimit unknowns: Newton's method, H d = −∇J by Cholesky. Beyond: L-BFGS (limited_memory.hpp), a gradient a step; should it
+//            stall above the tolerance, Newton's method goes on from there with conjugate gradients, to a residual that shrinks with the
+//            gradient, so that convergence stays superlinear and no d × d matrix is formed. The choice depends on the number of unknowns only.
+//            Newton steps are halved until J falls enough; where J's own rounding hides that, until the gradient norm falls.
 //            J strongly convex with a Lipschitz gradient: every step of the first kind gains at least a fixed multiple of ‖∇J‖².
 // Numerics   Limits are those of ConvexProblem::Point::gradient_error: about n·2^-43 for moderate θ.
 // Reference  docs/math/objective-perturbation.md, "The minimiser".
@@ -17,17 +18,20 @@
 
 namespace sotto {
 
-inline constexpr std::size_t kDenseLimit = 1500;
+inline constexpr std::size_t kDenseLimit = 500;
 
 struct Minimum {
   std::vector<double> theta;
   double gradient_bound = 0;
-  int iterations = 0;
+  int iterations = 0;  // of Newton's method
+  int descended = 0;   // steps of L-BFGS before them
 };
 
 struct MinimiserOptions {
   int iterations = 300;
   std::size_t dense_limit = kDenseLimit;
+  bool limited_memory = true;  // L-BFGS first beyond dense_limit
+  int descent_steps = 2000;    // of L-BFGS at most
 };
 
 Minimum minimise(const ConvexProblem& problem, double tolerance, std::vector<double> start = {},

@@ -138,14 +138,15 @@ TEST(Minimiser, CertifiesTheTrueGradientNorm) {
   }
 }
 
-TEST(Minimiser, ConvergesForEveryLossAndBothSolvers) {
+TEST(Minimiser, ConvergesForEveryLossAndBothSolversOfNewtonsEquation) {
   for (const Shape& shape : kShapes) {
     const ExactRows rows = random_rows(shape, 3000, 6, 9);
     const auto b = random_vector(7 * shape.outputs, 20, 10);
     for (const double ridge : {0.01, 1.0, 50.0}) {
       const ConvexProblem problem(rows, shape.loss, shape.outputs, ridge, b);
       const Minimum dense = minimise(problem, 1e-7);
-      const Minimum iterative = minimise(problem, 1e-7, {}, {.dense_limit = 0});
+      const Minimum iterative =
+          minimise(problem, 1e-7, {}, {.dense_limit = 0, .limited_memory = false});
       EXPECT_LE(dense.gradient_bound, 1e-7) << name(shape.loss) << shape.outputs << ' ' << ridge;
       EXPECT_LE(iterative.gradient_bound, 1e-7)
           << name(shape.loss) << shape.outputs << ' ' << ridge;
