@@ -41,6 +41,10 @@ void run_new(const Arguments& arguments, Context& context) {
 Command key_command() {
   return {.name = "key",
           .summary = "make keys for signing certificates",
+          .examples = {{"A key, then a signed model",
+                        "sotto key new mine.pem && sotto train --data people.csv --schema "
+                        "people.toml --model linear --epsilon 1 --delta 1e-5 --out signed --sign "
+                        "mine.pem"}},
           .commands = {{.name = "new",
                         .summary = "make an Ed25519 key pair: FILE and FILE.pub",
                         .examples = {{"A key for signing", "sotto key new signing.pem"}},

@@ -336,10 +336,17 @@ Command ledger_command() {
            .run = run_reserve},
           {.name = "commit",
            .summary = "make a reservation final, before its result leaves",
+           .examples = {{"The reservation that was entry 6",
+                         "sotto ledger commit --store budget.db --entry 6"}},
            .options = with_store({entry_option("the reservation")}),
            .run = run_commit},
           {.name = "abandon",
            .summary = "give back a reservation whose result never left",
+           .examples = {{"Reserved as entry 8, then the data turned out to be unreadable",
+                         gaussian() +
+                             "sotto ledger reserve --store budget.db --dataset census --spec - "
+                             "--key run-4 && sotto ledger abandon --store budget.db --entry 8 "
+                             "--reason 'the file could not be read'"}},
            .options = with_store(
                {entry_option("the reservation"),
                 {.name = "reason",
