@@ -77,7 +77,10 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
 }
 
 double step_rho(const NoisyGradientOptions& options, double rho) {
-  return rho * (*options.metric ? 1 - kMetricShare : 1.0) / static_cast<double>(options.iterations);
+  constexpr double kRoundedDown =
+      1 - 0x1p-50;  // so that the parts add up to no more than the whole
+  return rho * (*options.metric ? 1 - kMetricShare : 1.0) /
+         static_cast<double>(options.iterations) * kRoundedDown;
 }
 
 // The λ with which all noise together moves a prediction by noise_travel: (T·η/(1 − m))·noise/λ.

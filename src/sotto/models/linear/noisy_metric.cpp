@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "sotto/core/parallel.hpp"
 #include "sotto/models/linear/row_selection.hpp"
@@ -45,7 +46,8 @@ LatticeNoise noise(Relation relation, std::size_t dimension, double rho,
                    std::uint64_t contributions) {
   const double moves =
       relation == Relation::replace_one ? std::nextafter(std::sqrt(2.0), 2.0) : 1.0;
-  const double steps = std::nextafter(moves * static_cast<double>(contributions) / kUnit, 0x1p60);
+  const double steps = std::nextafter(moves * static_cast<double>(contributions) / kUnit,
+                                      std::numeric_limits<double>::infinity());
   return {relation,
           Budget::zcdp(rho),
           kUnit,

@@ -110,7 +110,7 @@ SampleAggregatePlan::SampleAggregatePlan(SampleAggregateOptions options, Relatio
     return;
   }
   // One coordinate may cost a D-th of the budget, one changed value a fraction of that.
-  const double whole = budget.part(1 / d).bounded_range_epsilon();
+  const double whole = budget.part((1 - 0x1p-50) / d).bounded_range_epsilon();
   const double each = std::nextafter(whole / changed, 0.0);
   median_.emplace(QuantileOptions{.relation = Relation::replace_one,
                                   .bounds = Bounds(-options_.radius, options_.radius),

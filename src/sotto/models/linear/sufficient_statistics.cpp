@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sotto/core/error.hpp"
 
@@ -22,7 +23,7 @@ constexpr double kSecondUnit = kUnit / static_cast<double>(kDiagonal);
 
 LatticeNoise noise(Relation relation, double rho, double share, double sensitivity,
                    std::size_t dimension, double unit = kUnit) {
-  const double steps = std::nextafter(sensitivity / unit, 0x1p60);
+  const double steps = std::nextafter(sensitivity / unit, std::numeric_limits<double>::infinity());
   return {relation, Budget::zcdp(rho).part(share), unit, {.l1 = steps, .l2 = steps}, dimension};
 }
 
