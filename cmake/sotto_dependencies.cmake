@@ -14,7 +14,7 @@ sotto_dependency(nlohmann_json::nlohmann_json FIND "nlohmann_json 3.11" PKGCONFI
 sotto_dependency(Threads::Threads FIND Threads LIBS -pthread)
 sotto_dependency(ZLIB::ZLIB FIND ZLIB PKGCONFIG zlib DEBIAN zlib1g-dev)
 sotto_dependency(SQLite::SQLite3 FIND "SQLite3 3.35" PKGCONFIG sqlite3 DEBIAN libsqlite3-dev)
-sotto_dependency(PostgreSQL::PostgreSQL FIND PostgreSQL PKGCONFIG libpq DEBIAN libpq-dev)
+sotto_dependency(PostgreSQL::PostgreSQL FIND PostgreSQL LIBS -lpq DEBIAN libpq-dev)
 sotto_dependency(Eigen3::Eigen FIND "Eigen3 3.4" PKGCONFIG eigen3 DEBIAN libeigen3-dev HEADER_ONLY)
 sotto_dependency(BLAS::BLAS FIND BLAS PKGCONFIG blas DEBIAN libopenblas-dev)
 sotto_dependency(LAPACK::LAPACK FIND LAPACK PKGCONFIG lapack DEBIAN libopenblas-dev)
