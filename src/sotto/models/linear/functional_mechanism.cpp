@@ -127,13 +127,18 @@ std::string FunctionalPlan::describe() const {
       second_.dimension(), cross_.scale(), cross_.dimension(), ridge_);
 }
 
-Release<LinearModel> FunctionalPlan::run(const ExactRows& rows, Rng& rng) const {
-  if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
-  check_active(rows, options_.active);
+RecordSums FunctionalPlan::sums(const ExactRows& part, unsigned threads) const {
+  if (part.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
+  check_active(part, options_.active);
+  return {part.moments(threads).second, target_sums(part, options_.outputs, threads), part.size()};
+}
+
+Release<LinearModel> FunctionalPlan::release(const ExactRows& encoding, const RecordSums& sums,
+                                             Rng& rng) const {
   const auto p = static_cast<Eigen::Index>(dimension_);
   const auto outputs = static_cast<Eigen::Index>(options_.outputs);
 
-  std::vector<int128> second = rows.moments(options_.threads).second;
+  std::vector<int128> second = sums.second;
   const bool scaled = second_.gaussian();
   const auto weight = [&](Eigen::Index i, Eigen::Index j) {
     return scaled ? (i == j ? kDiagonal : kOff) : 1;
@@ -143,8 +148,7 @@ Release<LinearModel> FunctionalPlan::run(const ExactRows& rows, Rng& rng) const 
     for (Eigen::Index j = i; j < p; ++j) second[at++] *= weight(i, j);
   }
   const std::vector<int128> noisy_second = second_.add(second, rng);
-  const std::vector<int128> noisy_cross =
-      cross_.add(target_sums(rows, options_.outputs, options_.threads), rng);
+  const std::vector<int128> noisy_cross = cross_.add(sums.cross, rng);
 
   Eigen::MatrixXd quadratic(p, p), linear(p, outputs);
   at = 0;
@@ -174,7 +178,7 @@ Release<LinearModel> FunctionalPlan::run(const ExactRows& rows, Rng& rng) const 
       spectrum.eigenvectors() * (spectrum.eigenvectors().transpose() * linear)
                                     .cwiseQuotient(trimmed.matrix().replicate(1, outputs));
   std::vector<double> weights(theta.data(), theta.data() + theta.size());
-  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
+  return {model_for(encoding, options_.loss, options_.outputs, std::move(weights)), event()};
 }
 
 }  // namespace sotto

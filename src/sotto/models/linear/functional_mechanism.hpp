@@ -27,6 +27,7 @@
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
+#include "sotto/models/linear/record_sums.hpp"
 
 namespace sotto {
 
@@ -54,7 +55,13 @@ class FunctionalPlan {
   const LatticeNoise& second() const { return second_; }
   const LatticeNoise& cross() const { return cross_; }
 
-  Release<LinearModel> run(const ExactRows& rows, Rng& rng) const;
+  Release<LinearModel> run(const ExactRows& rows, Rng& rng) const {
+    return release(rows, sums(rows, options_.threads), rng);
+  }
+  // The same in two steps, for records that are not kept: the sums of some of them, and the release from the sums of all. encoding: any rows, or
+  // none, encoded like those summed.
+  RecordSums sums(const ExactRows& part, unsigned threads) const;
+  Release<LinearModel> release(const ExactRows& encoding, const RecordSums& sums, Rng& rng) const;
 
  private:
   FunctionalOptions options_;

@@ -1,7 +1,7 @@
 // LinearRoute: one route to privacy for a linear model, planned from public facts and then fitted.
 //
 // Everything about a route but its result is known before data is read. PlannedRoute makes a route of any plan with event(), describe()
-// and run(rows, rng[, progress]); make_route() in linear_routes.hpp knows them all.
+// and run(rows, rng[, progress]), and reads files once without keeping records for those with sums() and release(); make_route() in linear_routes.hpp knows them all.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/core/error.hpp"
 #include "sotto/core/event.hpp"
 #include "sotto/core/progress.hpp"
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
+#include "sotto/models/linear/record_sums.hpp"
 
 namespace sotto {
 
@@ -33,6 +35,14 @@ class LinearRoute {
   // What the guarantee rests on besides the schema.
   virtual std::vector<std::string> assumptions() const { return {}; }
   virtual LinearFit fit(const ExactRows& rows, Rng& rng, Progress* progress) const = 0;
+
+  // Routes that need nothing of the records but sums over them: the sums of some records, on the calling thread, and the fit from those of all.
+  // encoding: any rows, or none, encoded like those summed.
+  virtual bool sums_suffice() const { return false; }
+  virtual RecordSums sums(const ExactRows&) const { invariant_broken("a route without sums"); }
+  virtual LinearFit fit_sums(const ExactRows& /*encoding*/, const RecordSums&, Rng&) const {
+    invariant_broken("a route without sums");
+  }
 };
 
 template <class Plan>
@@ -60,7 +70,27 @@ class PlannedRoute final : public LinearRoute {
     return {std::move(release.value), std::move(release.event)};
   }
 
+  bool sums_suffice() const override { return kSums; }
+  RecordSums sums(const ExactRows& part) const override {
+    if constexpr (kSums) {
+      return plan_.sums(part, 1);
+    } else {
+      return LinearRoute::sums(part);
+    }
+  }
+  LinearFit fit_sums(const ExactRows& encoding, const RecordSums& sums, Rng& rng) const override {
+    if constexpr (kSums) {
+      Release<LinearModel> release = plan_.release(encoding, sums, rng);
+      return {std::move(release.value), std::move(release.event)};
+    } else {
+      return LinearRoute::fit_sums(encoding, sums, rng);
+    }
+  }
+
  private:
+  static constexpr bool kSums = requires(const Plan& plan, const ExactRows& rows) {
+    plan.sums(rows, 1u);
+  };
   Plan plan_;
 };
 

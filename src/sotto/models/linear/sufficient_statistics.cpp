@@ -106,20 +106,25 @@ std::string SufficientStatisticsPlan::describe() const {
       smallest_.scale(), second_.scale(), cross_.scale());
 }
 
-Release<LinearModel> SufficientStatisticsPlan::run(const ExactRows& rows, Rng& rng) const {
-  if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
-  if (rows.size() > (std::size_t{1} << 32))
+RecordSums SufficientStatisticsPlan::sums(const ExactRows& part, unsigned threads) const {
+  if (part.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
+  ExactRows::Moments moments = part.moments(threads);
+  return {std::move(moments.second), std::move(moments.cross), part.size()};
+}
+
+Release<LinearModel> SufficientStatisticsPlan::release(const ExactRows& encoding,
+                                                       const RecordSums& sums, Rng& rng) const {
+  if (sums.records > (std::uint64_t{1} << 32))
     throw DataError("sufficient statistics take at most 2^32 rows");
   const auto p = static_cast<Eigen::Index>(dimension_);
   const double d = static_cast<double>(dimension_);
-  const ExactRows::Moments moments = rows.moments(threads_);
 
   const std::vector<int128> smallest = {
-      static_cast<int128>(std::floor(smallest_eigenvalue(moments.second, p) / kUnit))};
+      static_cast<int128>(std::floor(smallest_eigenvalue(sums.second, p) / kUnit))};
   const double noisy_smallest = natural(smallest_.add(smallest, rng))[0];
   const Eigen::MatrixXd second =
-      symmetric(unweighted(second_.add(weighted(moments.second, dimension_), rng), dimension_), p);
-  const std::vector<double> cross = natural(cross_.add(moments.cross, rng));
+      symmetric(unweighted(second_.add(weighted(sums.second, dimension_), rng), dimension_), p);
+  const std::vector<double> cross = natural(cross_.add(sums.cross, rng));
 
   const double certain = std::max(0.0, noisy_smallest - kTail * smallest_.scale());
   // The matrix of noise has entries of this size off its diagonal, where nearly all of them are.
@@ -135,11 +140,11 @@ Release<LinearModel> SufficientStatisticsPlan::run(const ExactRows& rows, Rng& r
   const Eigen::VectorXd theta = spectrum.eigenvectors() * along.matrix();
 
   LinearModel model{.loss = Loss::squared,
-                    .features = dimension_ - (rows.intercept() != 0 ? 1 : 0),
+                    .features = dimension_ - (encoding.intercept() != 0 ? 1 : 0),
                     .outputs = 1,
-                    .norm_bound = rows.norm_bound(),
-                    .scale = rows.scale(),
-                    .intercept = rows.intercept(),
+                    .norm_bound = encoding.norm_bound(),
+                    .scale = encoding.scale(),
+                    .intercept = encoding.intercept(),
                     .weights = std::vector<double>(theta.data(), theta.data() + p)};
   return {std::move(model), event()};
 }

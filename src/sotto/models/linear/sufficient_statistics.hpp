@@ -25,6 +25,7 @@
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
+#include "sotto/models/linear/record_sums.hpp"
 
 namespace sotto {
 
@@ -39,7 +40,13 @@ class SufficientStatisticsPlan {
   Event event() const;
   Relation relation() const { return relation_; }
   std::string describe() const;
-  Release<LinearModel> run(const ExactRows& rows, Rng& rng) const;
+  Release<LinearModel> run(const ExactRows& rows, Rng& rng) const {
+    return release(rows, sums(rows, threads_), rng);
+  }
+  // The same in two steps, for records that are not kept: the sums of some of them, and the release from the sums of all. encoding: any rows, or
+  // none, encoded like those summed.
+  RecordSums sums(const ExactRows& part, unsigned threads) const;
+  Release<LinearModel> release(const ExactRows& encoding, const RecordSums& sums, Rng& rng) const;
 
  private:
   Relation relation_;

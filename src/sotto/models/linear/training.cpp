@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <variant>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
@@ -27,6 +29,48 @@ std::vector<EncodedColumn> columns_of(const Encoder& encoder) {
   }
   return columns;
 }
+
+// The sums of a route over records that come part by part, from any thread and in any order: they are integers. Rows wait until there are as many
+// as coordinates; fewer would not be worth walking through a matrix of sums.
+class OnePass {
+ public:
+  OnePass(const LinearRoute& route, const ExactRows& none)
+      : route_(route), total_(route.sums(none)) {}
+
+  void add(ExactRows&& part) {
+    ExactRows batch = joined(std::move(part));
+    if (batch.size() >= batch.dimension()) {
+      const RecordSums sums = route_.sums(batch);
+      const std::lock_guard lock(mutex_);
+      total_.add(sums);
+    } else {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(batch));
+    }
+  }
+  const RecordSums& finish() {
+    for (const ExactRows& batch : waiting_) total_.add(route_.sums(batch));
+    waiting_.clear();
+    return total_;
+  }
+
+ private:
+  // With a batch that waits, if there is one. At most one waits for each thread.
+  ExactRows joined(ExactRows&& part) {
+    std::unique_lock lock(mutex_);
+    if (waiting_.empty()) return std::move(part);
+    ExactRows batch = std::move(waiting_.back());
+    waiting_.pop_back();
+    lock.unlock();
+    batch.append(part);
+    return batch;
+  }
+
+  const LinearRoute& route_;
+  std::mutex mutex_;
+  RecordSums total_;
+  std::vector<ExactRows> waiting_;
+};
 
 MethodChoice chosen(const TrainingRequest& request, const PublicFacts& facts) {
   if (request.method != Method::automatic) return {request.method, "asked for"};
@@ -127,6 +171,17 @@ LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* 
 LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOptions& options,
                                         Rng& rng, Progress* progress) const {
   ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
+  if (route_->sums_suffice()) {
+    OnePass pass(*route_, rows);
+    map_table<std::monostate>(
+        path, encoder_,
+        [&](const Table& part) {
+          pass.add(exact_rows(part, 0, part.rows()));
+          return std::monostate{};
+        },
+        [](std::monostate&&) {}, options);
+    return route_->fit_sums(rows, pass.finish(), rng);
+  }
   rows.reserve(facts_.rows);  // as declared
   map_table<ExactRows>(
       path, encoder_, [&](const Table& part) { return exact_rows(part, 0, part.rows()); },

@@ -44,7 +44,8 @@ class LinearTraining {
   std::vector<std::string> assumptions() const;
 
   Fit run(const Table& table, Rng& rng, Progress* progress = nullptr) const;
-  // The same on a file of any size: encoded by all threads while it is read, memory independent of the number of rows.
+  // The same on a file of any size, encoded by all threads while it is read. A route that needs sums only (sufficient_statistics, functional)
+  // keeps no rows; the others keep them in memory up to RowStore::kMemoryLimit and in a temporary file beyond.
   Fit run(const std::string& path, const TableOptions& options, Rng& rng,
           Progress* progress = nullptr) const;
 
