@@ -1,34 +1,15 @@
-// sotto-deep: what `sotto` hands over because it needs LibTorch. Arguments have been checked by the command's option table already.
-#include <fmt/format.h>
-
-#include <cstdio>
-#include <exception>
-#include <string>
-#include <vector>
+// sotto-deep: runs the calls of sotto that need LibTorch. It has the same table of commands (apps/sotto/helper.hpp).
+#include <cstring>
 
 #include "bench_dpsgd.hpp"
-#include "sotto/core/error.hpp"
+#include "deep_commands.hpp"
+#include "helper.hpp"
+#include "shell.hpp"
 
-namespace {
-
-int run(const std::vector<std::string>& words) {
-  if (words.size() >= 2 && words[0] == "bench" && words[1] == "dpsgd")
-    return sotto::deep::bench_dpsgd({words.begin() + 2, words.end()});
-  throw sotto::InvalidArgument("sotto-deep is run by sotto and knows: bench dpsgd",
-                               "see sotto --help");
-}
-
-}  // namespace
-
-int main(int count, char** values) {
-  try {
-    return run({values + 1, values + count});
-  } catch (const sotto::Error& error) {
-    fmt::print(stderr, "sotto: {}\n", error.what());
-    if (!error.hint().empty()) fmt::print(stderr, "  {}\n", error.hint());
-    return sotto::exit_code(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sotto: {}\n", error.what());
-    return sotto::exit_code(sotto::ErrorCode::internal);
-  }
+int main(int argc, char** argv) {
+  using namespace sotto::cli;
+  if (argc >= 3 && std::strcmp(argv[1], "bench") == 0 && std::strcmp(argv[2], "dpsgd") == 0)
+    return guarded([&] { return sotto::deep::bench_dpsgd({argv + 3, argv + argc}); });
+  deep_runs() = {{"train", deep_train}, {"evaluate", deep_evaluate}, {"predict", deep_predict}};
+  return run_shell(argc, argv);
 }

@@ -8,6 +8,7 @@
 
 #include "commands/commands.hpp"
 #include "help.hpp"
+#include "helper.hpp"
 #include "output_file.hpp"
 #include "parse.hpp"
 #include "sotto/core/error.hpp"
@@ -32,11 +33,11 @@ std::vector<std::string> names(const std::vector<Command>& commands) {
 }
 
 // The result appears under its name only when it is complete.
-void run_into_file(const Command& command, const Arguments& arguments, Context& context) {
+void run_into_file(Run run, const Arguments& arguments, Context& context) {
   OutputFile file(arguments.text("output"));
   Output out([&](std::string_view bytes) { file.write(bytes); });
   Context inner{.rng = context.rng, .out = out, .err = context.err, .quiet = context.quiet};
-  command.run(arguments, inner);
+  run(arguments, inner);
   out.flush();
   file.publish();
 }
@@ -58,10 +59,12 @@ void run(const std::vector<std::string>& words, Context& context) {
     const Arguments arguments = call.arguments();
     context.quiet = arguments.flag("quiet");
     context.color = want_color(arguments.text("color"));
+    Run run = call.command().run;
+    if (is_deep_call(call.command(), arguments)) run = deep_run(call.command().name, words);
     if (find_option(call.command(), "output") != nullptr && arguments.given("output")) {
-      run_into_file(call.command(), arguments, context);
+      run_into_file(run, arguments, context);
     } else {
-      call.command().run(arguments, context);
+      run(arguments, context);
     }
   }
   context.out.flush();

@@ -9,13 +9,13 @@
 #include "model_options.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/statement.hpp"
+#include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/ledger/history.hpp"
 #include "sotto/ledger/verify.hpp"
-#include "sotto/models/artifact.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void run_inspect(const Arguments& arguments, Context& context) {
-  const Artifact artifact = read_artifact(arguments.positionals().front());
+  const CertifiedDirectory artifact = read_certified(arguments.positionals().front());
   const Certificate& c = artifact.certificate;
   if (arguments.flag("json")) {
     context.out.print("{}\n", to_json(c).dump());
@@ -77,7 +77,7 @@ void compare_ledger(const Certificate& c, const ledger::StoreLocation& location)
 
 void run_verify(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
-  const Artifact artifact = read_artifact(place);  // checks the digests
+  const CertifiedDirectory artifact = read_certified(place);  // checks the digests
   const Certificate& c = artifact.certificate;
   if (!c.is_private())
     throw VerificationFailed(

@@ -1,29 +1,34 @@
 #include "model_options.hpp"
 
+#include "sotto/core/error.hpp"
+
 namespace sotto::cli {
 
 std::vector<Option> training_data_options() {
-  return {{.name = "data",
-           .type = Type::file,
-           .value = "FILE",
-           .help = "CSV file, plain or gzip",
-           .required = true,
-           .group = "Data"},
-          {.name = "schema",
-           .type = Type::file,
-           .value = "FILE",
-           .help = "the public facts about the data, as TOML",
-           .required = true,
-           .group = "Data"},
-          {.name = "target",
-           .type = Type::text,
-           .value = "COLUMN",
-           .help = "what to predict; default: the schema's target",
-           .group = "Data"},
-          no_header_option()};
+  return {
+      {.name = "data",
+       .type = Type::file,
+       .value = "FILE",
+       .help = "CSV file, plain or gzip; for networks also a folder with the IDX files of images",
+       .required = true,
+       .group = "Data"},
+      {.name = "schema",
+       .type = Type::file,
+       .value = "FILE",
+       .help = "the public facts about the data, as TOML; not for images",
+       .group = "Data"},
+      {.name = "target",
+       .type = Type::text,
+       .value = "COLUMN",
+       .help = "what to predict; default: the schema's target",
+       .group = "Data"},
+      no_header_option()};
 }
 
 Schema schema_of(const Arguments& arguments) {
+  if (!arguments.given("schema"))
+    throw InvalidArgument(arguments.title() + " needs --schema FILE",
+                          "it holds the public facts about the data; see docs/reference/schema.md");
   Schema schema = Schema::from_file(arguments.text("schema"));
   return arguments.given("target") ? schema.with_target(arguments.text("target")) : schema;
 }

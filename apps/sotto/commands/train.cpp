@@ -8,6 +8,7 @@
 #include "../charge.hpp"
 #include "../cost.hpp"
 #include "../signing.hpp"
+#include "deep_options.hpp"
 #include "model_options.hpp"
 #include "route_options.hpp"
 #include "sotto/core/error.hpp"
@@ -151,12 +152,14 @@ void run(const Arguments& arguments, Context& context) {
 
 Command train_command() {
   std::vector<Option> options = training_data_options();
-  options.push_back({.name = "model",
-                     .type = Type::choice,
-                     .value = "KIND",
-                     .help = "what to fit: a class (logistic, svm) or a number (linear)",
-                     .fallback = "logistic",
-                     .choices = {"logistic", "svm", "linear"}});
+  options.push_back(
+      {.name = "model",
+       .type = Type::choice,
+       .value = "KIND",
+       .help = "what to fit: linear models of a class (logistic, svm) or a number (linear), or a "
+               "network",
+       .fallback = "logistic",
+       .choices = {"logistic", "svm", "linear", "softmax", "mlp", "cnn"}});
   options.push_back({.name = "method",
                      .type = Type::choice,
                      .value = "M",
@@ -178,11 +181,12 @@ Command train_command() {
   for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   options.push_back(dry_run_option());
+  for (Option& option : network_options()) options.push_back(std::move(option));
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
   return {.name = "train",
-          .summary = "fit a private linear model",
+          .summary = "fit a private model",
           .description =
               "Reads the data through the schema: bounds, categories and the number of rows are "
               "declared there and never read from the data. Writes a "
@@ -195,11 +199,14 @@ Command train_command() {
                         "--target city --epsilon 2 --out cities"},
                        {"What would it cost?",
                         "sotto train --data people.csv --schema people.toml --model linear "
-                        "--epsilon 1 --delta 1e-5 --dry-run"}},
+                        "--epsilon 1 --delta 1e-5 --dry-run"},
+                       {"A small network instead",
+                        "sotto train --data people.csv --schema people.toml --model mlp "
+                        "--epsilon 3 --delta 1e-5 --epochs 5 --out network"}},
           .options = std::move(options),
           .run = run,
           .usage =
-              "--data FILE --schema FILE (--epsilon E [--delta D] | --rho R --delta D) --out DIR "
+              "--data FILE [--schema FILE] (--epsilon E [--delta D] | --rho R --delta D) --out DIR "
               "[options]"};
 }
 

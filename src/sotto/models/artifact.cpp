@@ -1,146 +1,44 @@
 #include "sotto/models/artifact.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
 
-namespace fs = std::filesystem;
-
-[[noreturn]] void cannot_write(const fs::path& path) {
-  throw StorageError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)),
-                     "check the disk and the permissions; nothing was left behind");
-}
-
-// Durable before it is visible: the data must be on disk before the directory gets its final name.
-void write_durably(const fs::path& path, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) cannot_write(path);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(file, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int reason = errno;
-      close(file);
-      errno = reason;
-      cannot_write(path);
-    }
-    done += static_cast<std::size_t>(n);
+nlohmann::ordered_json json_of(const CertifiedDirectory& place, const std::string& name,
+                               const std::string& directory) {
+  const auto file = place.files.find(name);
+  if (file == place.files.end()) {
+    if (place.files.contains("model.safetensors"))
+      throw Unsupported(fmt::format("'{}' holds a neural network, not a linear model", directory));
+    throw DataError(fmt::format("'{}/{}' is missing or not certified", directory, name),
+                    "is this the directory that 'sotto train' wrote?");
   }
-  if (fsync(file) != 0 || close(file) != 0) cannot_write(path);
-}
-
-void sync_directory(const fs::path& path) {
-  const int directory = open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return;
-  fsync(directory);
-  close(directory);
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.good() && !file.eof())
-    throw DataError(fmt::format("cannot read '{}'", path.string()),
-                    "is this the directory that 'sotto train' wrote?");
-  if (text.empty())
-    throw DataError(fmt::format("'{}' is missing or empty", path.string()),
-                    "is this the directory that 'sotto train' wrote?");
-  return text;
-}
-
-nlohmann::ordered_json parse(const std::string& text, const fs::path& path) {
-  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", path.string()));
+  auto json = nlohmann::ordered_json::parse(file->second, nullptr, false);
+  if (json.is_discarded())
+    throw DataError(fmt::format("'{}/{}' is not valid JSON", directory, name));
   return json;
-}
-
-// Removes the unfinished directory unless it was renamed to its place.
-class Unfinished {
- public:
-  explicit Unfinished(fs::path path) : path_(std::move(path)) {
-    std::error_code error;
-    fs::remove_all(path_, error);
-    if (!fs::create_directories(path_, error) || error) {
-      errno = error ? error.value() : EEXIST;
-      cannot_write(path_);
-    }
-  }
-  ~Unfinished() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-fs::path trimmed(const std::string& directory) {
-  fs::path path = fs::path(directory).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
 }
 
 }  // namespace
 
-void check_artifact_place(const std::string& directory) {
-  const fs::path place = trimmed(directory);
-  std::error_code error;
-  if (place.empty()) throw InvalidArgument("the artifact needs the name of a directory");
-  if (fs::exists(place, error) && !(fs::is_directory(place, error) && fs::is_empty(place, error))) {
-    throw InvalidArgument(fmt::format("'{}' exists and is not an empty directory", directory),
-                          "choose another place for the artifact, or remove it first");
-  }
-}
-
 void write_artifact(const std::string& directory, const LinearModel& model, const Encoder& encoder,
                     Certificate certificate) {
-  check_artifact_place(directory);
-  const fs::path place = trimmed(directory);
-  Unfinished unfinished(place.parent_path() /
-                        fmt::format(".{}.unfinished-{}", place.filename().string(), getpid()));
-  const std::string model_text = to_json(model).dump(1) + "\n",
-                    encoder_text = to_json(encoder).dump(1) + "\n";
-  certificate.files = {{"model.json", sha256(model_text)}, {"encoder.json", sha256(encoder_text)}};
-  write_durably(unfinished.path() / "model.json", model_text);
-  write_durably(unfinished.path() / "encoder.json", encoder_text);
-  write_durably(unfinished.path() / "certificate.json", to_json(certificate).dump(2) + "\n");
-  sync_directory(unfinished.path());
-  if (std::rename(unfinished.path().c_str(), place.c_str()) != 0) cannot_write(place);
-  sync_directory(place.parent_path());
+  write_certified(directory,
+                  {{"model.json", to_json(model).dump(1) + "\n"},
+                   {"encoder.json", to_json(encoder).dump(1) + "\n"}},
+                  std::move(certificate));
 }
 
 Artifact read_artifact(const std::string& directory) {
-  const fs::path place(directory);
-  const std::string model_text = read_text(place / "model.json"),
-                    encoder_text = read_text(place / "encoder.json");
-  Certificate certificate = certificate_from_json(
-      parse(read_text(place / "certificate.json"), place / "certificate.json"));
-  for (const auto& [name, text] :
-       {std::pair<std::string, const std::string&>("model.json", model_text),
-        {"encoder.json", encoder_text}}) {
-    const auto entry = certificate.files.find(name);
-    if (entry == certificate.files.end() || entry->second != sha256(text)) {
-      throw VerificationFailed(
-          fmt::format("'{}' is not the file that was certified", (place / name).string()),
-          "restore the artifact from where it was copied");
-    }
-  }
-  return {linear_model_from_json(parse(model_text, place / "model.json")),
-          encoder_from_json(parse(encoder_text, place / "encoder.json")), std::move(certificate)};
+  CertifiedDirectory place = read_certified(directory);
+  return {linear_model_from_json(json_of(place, "model.json", directory)),
+          encoder_from_json(json_of(place, "encoder.json", directory)),
+          std::move(place.certificate)};
 }
 
 }  // namespace sotto

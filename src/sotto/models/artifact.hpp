@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "sotto/core/certificate.hpp"
+#include "sotto/core/certified_directory.hpp"
 #include "sotto/data/encoder.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
@@ -27,8 +27,5 @@ void write_artifact(const std::string& directory, const LinearModel& model, cons
 
 // Throws DataError when something is missing or damaged, VerificationFailed when a file is not the one that was certified.
 Artifact read_artifact(const std::string& directory);
-
-// Throws InvalidArgument unless an artifact could be written there. For use before private data is touched.
-void check_artifact_place(const std::string& directory);
 
 }  // namespace sotto

@@ -1,0 +1,83 @@
+#include "artifact.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/certified_directory.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/deep/training/safetensors.hpp"
+
+namespace sotto::cli {
+namespace {
+
+std::string torchscript_bytes(deep::Network& network) {
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("sotto-{}.pt", getpid());
+  deep::save_torchscript(path.string(), network);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::filesystem::remove(path);
+  return bytes;
+}
+
+const std::string& file_of(const CertifiedDirectory& place, const std::string& name,
+                           const std::string& directory) {
+  const auto it = place.files.find(name);
+  if (it == place.files.end())
+    throw DataError(fmt::format("'{}/{}' is missing or not certified", directory, name),
+                    "is this the directory that 'sotto train' wrote?");
+  return it->second;
+}
+
+nlohmann::ordered_json json_of(const std::string& text, const std::string& name) {
+  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", name));
+  return json;
+}
+
+}  // namespace
+
+void write_deep_artifact(const std::string& directory, deep::Network& network,
+                         const Encoder* encoder, Certificate certificate, bool torchscript) {
+  deep::TensorFile weights;
+  for (const auto& p : network->named_parameters()) weights.tensors[p.key()] = p.value();
+  weights.metadata["format"] = "sotto";
+  std::map<std::string, std::string> files = {
+      {"model.safetensors", deep::to_safetensors(weights)},
+      {"network.json", deep::to_json(network->options()).dump(1) + "\n"}};
+  if (encoder != nullptr) files["encoder.json"] = to_json(*encoder).dump(1) + "\n";
+  if (torchscript) files["model.pt"] = torchscript_bytes(network);
+  write_certified(directory, files, std::move(certificate));
+}
+
+DeepArtifact read_deep_artifact(const std::string& directory) {
+  CertifiedDirectory place = read_certified(directory);
+  DeepArtifact artifact;
+  artifact.network = deep::Network(
+      deep::network_from_json(json_of(file_of(place, "network.json", directory), "network.json")));
+  const deep::TensorFile weights =
+      deep::from_safetensors(file_of(place, "model.safetensors", directory), "model.safetensors");
+  const torch::NoGradGuard no_grad;
+  auto parameters = artifact.network->named_parameters();
+  for (auto& p : parameters) {
+    const auto it = weights.tensors.find(p.key());
+    if (it == weights.tensors.end() || it->second.sizes() != p.value().sizes())
+      throw DataError(fmt::format("'{}/model.safetensors' does not fit network.json: tensor '{}'",
+                                  directory, p.key()));
+    p.value().copy_(it->second);
+  }
+  if (place.files.contains("encoder.json")) {
+    artifact.encoder.emplace(
+        encoder_from_json(json_of(place.files.at("encoder.json"), "encoder.json")));
+    artifact.classification = artifact.encoder->is_classification();
+  }
+  artifact.certificate = std::move(place.certificate);
+  artifact.network->eval();
+  return artifact;
+}
+
+}  // namespace sotto::cli

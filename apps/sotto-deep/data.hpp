@@ -1,0 +1,43 @@
+// What a network is trained on: a table with its schema, or a folder of images in IDX files. The plan sees public facts only.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "arguments.hpp"
+#include "sotto/core/relation.hpp"
+#include "sotto/data/encoder.hpp"
+#include "sotto/deep/models/network.hpp"
+#include "sotto/deep/training/records.hpp"
+
+namespace sotto::cli {
+
+// Declared, never read from the data.
+struct DeepFacts {
+  std::shared_ptr<const Encoder> encoder;  // of a table; none for images
+  deep::NetworkOptions network;
+  std::uint64_t rows = 0;
+  Relation relation = Relation::add_remove;
+  std::string unit = "record";
+  bool classification = true;
+};
+
+// Throws InvalidArgument or DataError.
+DeepFacts training_facts(const Arguments& arguments);
+// The records to train on. Throws DataError.
+deep::Records training_records(const Arguments& arguments, const DeepFacts& facts);
+
+// Files t10k-… of a folder of images, or a table; targets may be missing for predictions.
+struct OtherRecords {
+  deep::Records records;
+  bool has_targets = true;
+};
+OtherRecords other_records(const Arguments& arguments, const Encoder* encoder,
+                           const deep::NetworkOptions& network, bool with_targets);
+
+// The loss of a network for these facts.
+torch::Tensor losses_of(bool classification, const torch::Tensor& outputs,
+                        const torch::Tensor& targets);
+
+}  // namespace sotto::cli

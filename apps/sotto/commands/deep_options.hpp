@@ -1,0 +1,16 @@
+// Options of the networks, which sotto-deep trains; declared here so that help and completion know them.
+#pragma once
+
+#include "commands.hpp"
+
+namespace sotto::cli {
+
+inline const std::vector<std::string> kNetworks = {"softmax", "mlp", "cnn"};
+
+bool is_network(const Arguments& arguments);  // train: --model names one
+bool is_deep_artifact(
+    const Arguments& arguments);  // evaluate, predict: --model is the directory of one
+
+std::vector<Option> network_options();
+
+}  // namespace sotto::cli

@@ -1,0 +1,54 @@
+#include "helper.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "commands/deep_options.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside sotto itself, or where packages put helpers.
+std::vector<fs::path> places() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path directory = self.parent_path();
+  return {directory / "sotto-deep", directory.parent_path() / "libexec" / "sotto-deep",
+          directory.parent_path() / "libexec" / "sotto" / "sotto-deep"};
+}
+
+}  // namespace
+
+bool is_deep_call(const Command& command, const Arguments& arguments) {
+  if (command.name == "train") return is_network(arguments);
+  return (command.name == "evaluate" || command.name == "predict") && is_deep_artifact(arguments);
+}
+
+std::map<std::string, Run>& deep_runs() {
+  static std::map<std::string, Run> runs;
+  return runs;
+}
+
+Run deep_run(const std::string& command, const std::vector<std::string>& words) {
+  if (const auto it = deep_runs().find(command); it != deep_runs().end()) return it->second;
+  std::vector<char*> arguments;
+  std::string name = "sotto-deep";
+  arguments.push_back(name.data());
+  std::vector<std::string> copies = words;
+  for (std::string& word : copies) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  for (const fs::path& helper : places())
+    if (access(helper.c_str(), X_OK) == 0) execv(helper.c_str(), arguments.data());
+  throw NotBuilt(
+      fmt::format("'sotto {}' needs the helper sotto-deep for this, which is not installed",
+                  command),
+      "install the package with deep learning, or build with LibTorch present");
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,164 @@
+#include "sotto/core/certified_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/digest.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const fs::path& path) {
+  throw StorageError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)),
+                     "check the disk and the permissions; nothing was left behind");
+}
+
+// Durable before it is visible: the data must be on disk before the directory gets its final name.
+void write_durably(const fs::path& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) cannot_write(path);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(file, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int reason = errno;
+      close(file);
+      errno = reason;
+      cannot_write(path);
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  if (fsync(file) != 0 || close(file) != 0) cannot_write(path);
+}
+
+void sync_directory(const fs::path& path) {
+  const int directory = open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;
+  fsync(directory);
+  close(directory);
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.good() && !file.eof())
+    throw DataError(fmt::format("cannot read '{}'", path.string()),
+                    "is this the directory that 'sotto train' wrote?");
+  if (text.empty())
+    throw DataError(fmt::format("'{}' is missing or empty", path.string()),
+                    "is this the directory that 'sotto train' wrote?");
+  return text;
+}
+
+nlohmann::ordered_json parse(const std::string& text, const fs::path& path) {
+  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", path.string()));
+  return json;
+}
+
+// Removes the unfinished directory unless it was renamed to its place.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    fs::remove_all(path_, error);
+    if (!fs::create_directories(path_, error) || error) {
+      errno = error ? error.value() : EEXIST;
+      cannot_write(path_);
+    }
+  }
+  ~Unfinished() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+fs::path trimmed(const std::string& directory) {
+  fs::path path = fs::path(directory).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+}  // namespace
+
+void check_artifact_place(const std::string& directory) {
+  const fs::path place = trimmed(directory);
+  std::error_code error;
+  if (place.empty()) throw InvalidArgument("the artifact needs the name of a directory");
+  if (fs::exists(place, error) && !(fs::is_directory(place, error) && fs::is_empty(place, error))) {
+    throw InvalidArgument(fmt::format("'{}' exists and is not an empty directory", directory),
+                          "choose another place for the artifact, or remove it first");
+  }
+}
+
+void write_certified(const std::string& directory, const std::map<std::string, std::string>& files,
+                     Certificate certificate) {
+  check_artifact_place(directory);
+  const fs::path place = trimmed(directory);
+  Unfinished unfinished(place.parent_path() /
+                        fmt::format(".{}.unfinished-{}", place.filename().string(), getpid()));
+  certificate.files.clear();
+  for (const auto& [name, bytes] : files) {
+    certificate.files[name] = sha256(bytes);
+    write_durably(unfinished.path() / name, bytes);
+  }
+  write_durably(unfinished.path() / "certificate.json", to_json(certificate).dump(2) + "\n");
+  sync_directory(unfinished.path());
+  if (std::rename(unfinished.path().c_str(), place.c_str()) != 0) cannot_write(place);
+  sync_directory(place.parent_path());
+}
+
+CertifiedDirectory read_certified(const std::string& directory) {
+  const fs::path place(directory);
+  CertifiedDirectory result;
+  result.certificate = certificate_from_json(
+      parse(read_text(place / "certificate.json"), place / "certificate.json"));
+  if (result.certificate.files.empty())
+    throw DataError(fmt::format("the certificate in '{}' names no file", directory));
+  for (const auto& [name, digest] : result.certificate.files) {
+    if (name.empty() || name.find('/') != std::string::npos)
+      throw DataError(
+          fmt::format("the certificate in '{}' names a file outside the directory", directory));
+    std::string bytes = read_text(place / name);
+    if (sha256(bytes) != digest) {
+      throw VerificationFailed(
+          fmt::format("'{}' is not the file that was certified", (place / name).string()),
+          "restore the artifact from where it was copied");
+    }
+    result.files.emplace(name, std::move(bytes));
+  }
+  return result;
+}
+
+void replace_file(const std::string& path, const std::string& content) {
+  const fs::path place(path);
+  const fs::path beside =
+      place.parent_path() / fmt::format(".{}.unfinished-{}", place.filename().string(), getpid());
+  std::error_code ignored;
+  fs::remove(beside, ignored);
+  try {
+    write_durably(beside, content);
+    if (std::rename(beside.c_str(), place.c_str()) != 0) cannot_write(place);
+  } catch (...) {
+    fs::remove(beside, ignored);
+    throw;
+  }
+  sync_directory(place.parent_path());
+}
+
+}  // namespace sotto

@@ -1,0 +1,28 @@
+#include "sotto/deep/models/defaults.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sotto::deep {
+
+TrainingDefaults training_defaults(NetworkKind kind, std::uint64_t records,
+                                   std::optional<double> epsilon) {
+  const auto n = static_cast<double>(records);
+  TrainingDefaults d;
+  if (!epsilon) {  // plain training
+    d.batch = std::min(n, 128.0);
+    d.epochs = std::clamp(600000 / n, 10.0, 100.0);
+    d.optimizer = {.learning_rate = kind == NetworkKind::cnn ? 0.05 : 0.1, .momentum = 0.9};
+    return d;
+  }
+  // A power of two near n/30.
+  d.batch = std::min(n, std::exp2(std::round(std::log2(std::clamp(n / 30, 256.0, 8192.0)))));
+  d.epochs = 40;
+  d.clip = 0.1;
+  // In proportion to the batch: 4 at 2048 for the convolutional network.
+  const double scale = kind == NetworkKind::cnn ? 4.0 : 4.0;
+  d.optimizer = {.learning_rate = scale * d.batch / 2048, .momentum = 0.9};
+  return d;
+}
+
+}  // namespace sotto::deep

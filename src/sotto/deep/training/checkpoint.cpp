@@ -1,0 +1,46 @@
+#include "sotto/deep/training/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "sotto/core/certified_directory.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto::deep {
+namespace {
+
+constexpr const char* kNote = "note.";
+
+TensorFile read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw DataError(fmt::format("cannot read the checkpoint '{}'", path));
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return from_safetensors(bytes, path);
+}
+
+Notes notes_of(const TensorFile& file) {
+  Notes notes;
+  for (const auto& [key, value] : file.metadata)
+    if (key.starts_with(kNote)) notes[key.substr(std::string_view(kNote).size())] = value;
+  return notes;
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& path, const Trainer& trainer, const Notes& notes) {
+  TensorFile file = trainer.state();
+  for (const auto& [key, value] : notes) file.metadata[kNote + key] = value;
+  replace_file(path, to_safetensors(file));
+}
+
+Notes load_checkpoint(const std::string& path, Trainer& trainer) {
+  const TensorFile file = read(path);
+  trainer.restore(file);
+  return notes_of(file);
+}
+
+Notes checkpoint_notes(const std::string& path) { return notes_of(read(path)); }
+
+}  // namespace sotto::deep

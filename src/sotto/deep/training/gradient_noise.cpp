@@ -1,0 +1,135 @@
+#include "sotto/deep/training/gradient_noise.hpp"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "sotto/core/error.hpp"
+#include "sotto/noise/bulk_gaussian.hpp"
+
+namespace sotto::deep {
+namespace {
+
+constexpr double kStepsPerClip = 0x1p26;
+constexpr double kFarthest =
+    0x1p50;  // larger sums saturate, which brings no two sums further apart
+constexpr std::int64_t kChunk = 1 << 15;
+
+template <class T>
+void to_steps(const T* sum, double scale, std::int64_t* steps, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    steps[i] = static_cast<std::int64_t>(
+        std::floor(std::clamp(static_cast<double>(sum[i]) * scale, -kFarthest, kFarthest) + 0.5));
+}
+
+std::span<double> span_of(const torch::Tensor& doubles) {
+  return {doubles.data_ptr<double>(), static_cast<std::size_t>(doubles.numel())};
+}
+
+}  // namespace
+
+std::string_view name(NoiseKind kind) { return kind == NoiseKind::exact ? "exact" : "bulk"; }
+
+NoiseKind parse_noise_kind(std::string_view text) {
+  if (text == "exact") return NoiseKind::exact;
+  if (text == "bulk") return NoiseKind::bulk;
+  throw InvalidArgument(fmt::format("'{}' is not a kind of noise", text), "choose exact or bulk");
+}
+
+NoiseKind default_noise(std::uint64_t dimension, double batch) {
+  constexpr std::uint64_t kFew = 1 << 16;  // less than a millisecond
+  return dimension <= kFew || batch >= 2048 ? NoiseKind::exact : NoiseKind::bulk;
+}
+
+GradientNoise::GradientNoise(NoiseKind kind, double multiplier, Relation relation,
+                             std::uint64_t dimension)
+    : kind_(kind), multiplier_(multiplier), relation_(relation), dimension_(dimension) {
+  if (!(multiplier > 0 && std::isfinite(multiplier)))
+    throw InvalidArgument(
+        fmt::format("the noise multiplier is {}; it must be above 0", multiplier));
+  if (kind != NoiseKind::exact) return;
+  const double factor = contribution_factor(relation);
+  sensitivity_steps_ =
+      factor * kStepsPerClip + std::ceil(std::sqrt(static_cast<double>(dimension))) + 2;
+  sampler_.emplace(multiplier * sensitivity_steps_ / factor);
+}
+
+Event GradientNoise::event(Relation relation) const {
+  if (relation != relation_) invariant_broken("noise planned for another relation");
+  if (kind_ == NoiseKind::bulk) return GaussianEvent::from_multiplier(multiplier_);
+  return DiscreteGaussianEvent{.sigma = sampler_->sigma(),
+                               .sensitivity = sensitivity_steps_,
+                               .granularity = 1,
+                               .dimension = dimension_};
+}
+
+torch::Tensor GradientNoise::add(const torch::Tensor& sum, double clip, Rng& rng) const {
+  return kind_ == NoiseKind::exact ? add_exact(sum, clip, rng) : add_bulk(sum, clip, rng);
+}
+
+torch::Tensor GradientNoise::add_bulk(const torch::Tensor& sum, double clip, Rng& rng) const {
+  const double sigma = multiplier_ * clip;
+  torch::Tensor noisy = sum.to(torch::kDouble).contiguous();
+  if (noisy.is_same(sum)) noisy = noisy.clone();
+  auto scope = rng.query({.mechanism = "gaussian",
+                          .values = std::span<const double>(span_of(noisy)),
+                          .sensitivity = contribution_factor(relation_) * clip,
+                          .norm = Norm::l2,
+                          .scale = sigma});
+  auto noise = torch::empty({sum.numel()}, torch::kFloat);
+  fill_gaussian(rng, {noise.data_ptr<float>(), static_cast<std::size_t>(noise.numel())},
+                static_cast<float>(sigma));
+  noisy.add_(noise);
+  scope.publish(span_of(noisy));
+  return noise.copy_(noisy);
+}
+
+torch::Tensor GradientNoise::add_exact(const torch::Tensor& sum, double clip, Rng& rng) const {
+  const std::int64_t size = sum.numel();
+  if (static_cast<std::uint64_t>(size) != dimension_)
+    invariant_broken(fmt::format("a sum of {} coordinates, {} were planned", size, dimension_));
+  const auto contiguous = sum.contiguous();
+  const double scale = kStepsPerClip / clip, unit = clip / kStepsPerClip;
+  const std::int64_t chunks = (size + kChunk - 1) / kChunk;
+  const auto for_chunks = [&](auto&& visit) {
+    at::parallel_for(0, chunks, 1, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t c = from; c < to; ++c)
+        visit(c, c * kChunk, std::min(kChunk, size - c * kChunk));
+    });
+  };
+  auto steps = torch::empty({size}, torch::kLong);
+  std::int64_t* const z = steps.data_ptr<std::int64_t>();
+  for_chunks([&](std::int64_t, std::int64_t first, std::int64_t count) {
+    if (contiguous.scalar_type() == torch::kDouble)
+      to_steps(contiguous.data_ptr<double>() + first, scale, z + first, count);
+    else
+      to_steps(contiguous.data_ptr<float>() + first, scale, z + first, count);
+  });
+  const std::span<std::int64_t> all(z, static_cast<std::size_t>(size));
+  auto scope = rng.query({.mechanism = "discrete_gaussian",
+                          .values = std::span<const std::int64_t>(all),
+                          .sensitivity = sensitivity_steps_,
+                          .norm = Norm::l2,
+                          .scale = sampler_->sigma()});
+  std::vector<Rng> streams;  // one for each chunk: the result does not depend on threads
+  for (std::int64_t c = 0; c < chunks; ++c) streams.push_back(rng.split());
+  for_chunks([&](std::int64_t c, std::int64_t first, std::int64_t count) {
+    std::vector<std::int64_t> noise(static_cast<std::size_t>(count));
+    sampler_->fill(streams[static_cast<std::size_t>(c)], noise);
+    for (std::int64_t i = 0; i < count; ++i) z[first + i] += noise[static_cast<std::size_t>(i)];
+  });
+  scope.publish(all);
+  auto result = torch::empty({size}, torch::kFloat);
+  float* const out = result.data_ptr<float>();
+  for_chunks([&](std::int64_t, std::int64_t first, std::int64_t count) {
+    for (std::int64_t i = first; i < first + count; ++i)
+      out[i] = static_cast<float>(static_cast<double>(z[i]) * unit);
+  });
+  return result;
+}
+
+}  // namespace sotto::deep

@@ -1,0 +1,188 @@
+#include "sotto/deep/training/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+
+namespace sotto::deep {
+namespace {
+
+constexpr double kPlaceholder = 1;  // stands where the template gets its "?"
+
+PlanOptions settled(PlanOptions options) {
+  if (options.steps == 0) {
+    if (!(options.epochs > 0))
+      throw InvalidArgument("a training plan needs a number of steps or epochs");
+    const double batch = options.sampling == Sampling::full_batch
+                             ? static_cast<double>(options.records)
+                             : options.batch;
+    options.steps = static_cast<std::uint64_t>(
+        std::ceil(options.epochs * static_cast<double>(options.records) / batch));
+  }
+  if (!(options.clip > 0 && std::isfinite(options.clip)))
+    throw InvalidArgument(fmt::format("the clip norm is {}; it must be above 0", options.clip));
+  if (!options.noise_multiplier && !options.epsilon)
+    throw InvalidArgument("a training plan needs a budget or a noise multiplier",
+                          "give epsilon and delta, or a noise multiplier");
+  if (options.noise_multiplier && !(*options.noise_multiplier > 0))
+    throw InvalidArgument(
+        fmt::format("the noise multiplier is {}; it must be above 0", *options.noise_multiplier),
+        "training without noise is plain training, without a plan");
+  if (options.epsilon && !(options.delta > 0 && options.delta < 1))
+    throw InvalidArgument(
+        fmt::format("delta is {}; Gaussian noise needs one above 0 and below 1", options.delta));
+  if (options.noise == NoiseKind::exact && options.dimension == 0)
+    throw InvalidArgument("exact noise needs the number of trainable parameters");
+  const bool fixed = options.sampling == Sampling::without_replacement ||
+                     options.sampling == Sampling::with_replacement;
+  if (fixed && !count_is_public(options.relation))
+    throw Unsupported(
+        fmt::format("{} sampling needs a public number of records", name(options.sampling)),
+        "use the relation replace_one or zero_out, or Poisson sampling");
+  if (options.adaptive) {
+    if (options.noise == NoiseKind::exact)
+      throw Unsupported("adaptive clipping with exact noise is not accounted for",
+                        "use the noise kind bulk, or a fixed clip norm");
+    if (options.relation == Relation::replace_one)
+      throw Unsupported("adaptive clipping is accounted for under add_remove and zero_out only");
+    const double batch = options.sampling == Sampling::full_batch
+                             ? static_cast<double>(options.records)
+                             : options.batch;
+    options.adaptive = AdaptiveClipping(*options.adaptive, batch).options();
+  }
+  return options;
+}
+
+}  // namespace
+
+DpSgdPlan::DpSgdPlan(PlanOptions options)
+    : options_(settled(std::move(options))),
+      sampler_(options_.sampling, options_.records, options_.batch) {
+  options_.batch = sampler_.expected_batch();
+  if (options_.noise_multiplier) {
+    set_multiplier(*options_.noise_multiplier);
+    if (options_.epsilon) bound_steps();
+  } else {
+    calibrate_noise();
+  }
+}
+
+// z⁻² = z_gradient⁻² + z_count⁻²: independent Gaussians on two figures of one record.
+void DpSgdPlan::set_multiplier(double multiplier) {
+  multiplier_ = gradient_multiplier_ = multiplier;
+  if (options_.adaptive)
+    gradient_multiplier_ =
+        AdaptiveClipping(*options_.adaptive, expected_batch()).gradient_multiplier(multiplier);
+}
+
+Event DpSgdPlan::step_event() const {
+  Event gradient = GaussianEvent::from_multiplier(gradient_multiplier_);
+  if (options_.noise == NoiseKind::exact) gradient = make_noise().event(options_.relation);
+  if (!options_.adaptive) return sampler_.sampled(gradient);
+  const Event count = GaussianEvent::from_multiplier(
+      AdaptiveClipping(*options_.adaptive, expected_batch()).count_multiplier());
+  return sampler_.sampled(compose({gradient, count}));
+}
+
+Event DpSgdPlan::event(std::uint64_t steps) const {
+  return steps == 0 ? compose({}) : repeat(step_event(), steps);
+}
+
+GradientNoise DpSgdPlan::make_noise() const {
+  return {options_.noise, gradient_multiplier_, options_.relation, options_.dimension};
+}
+
+Bound DpSgdPlan::epsilon(std::uint64_t steps, double delta, const AccountOptions& options) const {
+  if (steps == 0) return {};
+  return sotto::epsilon(spec(steps), Delta(delta), options);
+}
+
+void DpSgdPlan::calibrate_noise() {
+  const Event sampled = sampler_.sampled(GaussianEvent::from_multiplier(kPlaceholder));
+  nlohmann::ordered_json json = to_json(Spec{options_.relation, {repeat(sampled, options_.steps)}});
+  std::string text = json.dump();
+  const std::string known = "\"noise_multiplier\":1.0";
+  const auto at = text.find(known);
+  if (at == std::string::npos) invariant_broken("a Gaussian event without noise_multiplier");
+  text.replace(at, known.size(), "\"noise_multiplier\":\"?\"");
+  const double target = *options_.epsilon;
+  const Calibration found =
+      calibrate(SpecTemplate::parse(text), Epsilon(target), Delta(options_.delta));
+  // The grid costs a few parts in a billion more than continuous noise.
+  double multiplier = found.value;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    set_multiplier(multiplier);
+    const bool same = options_.noise != NoiseKind::exact && !options_.adaptive;
+    if (same || epsilon(options_.steps, options_.delta, {.upper_only = true}).upper <= target)
+      return;
+    multiplier *= 1 + 1e-6 * std::pow(4.0, attempt);
+  }
+  throw AccountingError("no noise was found that meets the budget", "choose a larger epsilon");
+}
+
+// The most steps that the budget allows with this noise: ε grows with the steps.
+void DpSgdPlan::bound_steps() {
+  const auto fits = [&](std::uint64_t steps) {
+    return epsilon(steps, options_.delta, {.upper_only = true}).upper <= *options_.epsilon;
+  };
+  if (fits(options_.steps)) return;
+  std::uint64_t low = 0, high = options_.steps;  // fits, does not
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  if (low == 0)
+    throw BudgetExceeded(
+        fmt::format("one step with noise multiplier {} costs more than epsilon = {} at delta = {}",
+                    multiplier_, *options_.epsilon, options_.delta),
+        "raise the noise multiplier or the budget, or leave the noise to calibration");
+  options_.steps = low;
+}
+
+std::string DpSgdPlan::describe() const {
+  std::string sample;
+  switch (sampler_.sampling()) {
+    case Sampling::poisson:
+      sample = fmt::format("a Poisson sample of rate {:.6g} of {} declared records",
+                           sampler_.rate(), options_.records);
+      break;
+    case Sampling::full_batch:
+      sample = fmt::format("all {} declared records", options_.records);
+      break;
+    default:
+      sample =
+          fmt::format("{} of {} records {}", options_.batch, options_.records,
+                      sampler_.sampling() == Sampling::with_replacement ? "with replacement"
+                                                                        : "without replacement");
+  }
+  return fmt::format(
+      "{} steps of stochastic gradient descent on {}, each record's gradient clipped to norm "
+      "{:.6g}{}, "
+      "{} noise of multiplier {:.6g} on the sum, divided by {:.6g}",
+      options_.steps, sample, options_.clip,
+      options_.adaptive
+          ? fmt::format(" at first, then to the private {} quantile", options_.adaptive->quantile)
+          : "",
+      options_.noise == NoiseKind::exact ? "discrete Gaussian" : "Gaussian", gradient_multiplier_,
+      expected_batch());
+}
+
+std::string DpSgdPlan::fingerprint() const {
+  nlohmann::ordered_json json = {{"spec", to_json(spec(options_.steps))},
+                                 {"clip", options_.clip},
+                                 {"divisor", expected_batch()},
+                                 {"noise", name(options_.noise)}};
+  if (options_.adaptive)
+    json["adaptive"] = {options_.adaptive->quantile, options_.adaptive->rate,
+                        options_.adaptive->count_noise};
+  return json.dump();
+}
+
+}  // namespace sotto::deep

@@ -1,0 +1,250 @@
+#include "sotto/deep/training/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/error.hpp"
+#include "sotto/deep/probe.hpp"
+#include "sotto/deep/training/memory.hpp"
+
+namespace sotto::deep {
+namespace {
+
+constexpr std::int64_t kMostAtOnce =
+    512;  // more records at once are not faster: activations leave the cache
+
+ClipOptions clip_options(const std::optional<DpSgdPlan>& plan, const TrainerOptions& options) {
+  return {.rule = options.clip_rule,
+          .norm = plan ? plan->options().clip : 1,
+          .memory = std::min<std::size_t>(options.memory / 4, std::size_t{256} << 20)};
+}
+
+// Different steps have unrelated generators: the number is spread over the seed by an odd constant.
+std::uint64_t step_seed(std::uint64_t seed, std::uint64_t step) {
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u * (step + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+Trainer::Trainer(torch::nn::Module& model, DpSgdPlan plan, Objective objective,
+                 TrainerOptions options)
+    : Trainer(
+          model, std::optional(plan),
+          {plan.options().sampling, plan.options().records, plan.expected_batch(), plan.steps()},
+          std::move(objective), std::move(options)) {}
+
+Trainer::Trainer(torch::nn::Module& model, PlainPlan plan, Objective objective,
+                 TrainerOptions options)
+    : Trainer(model, std::nullopt, plan, std::move(objective), std::move(options)) {}
+
+Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const PlainPlan& sampling,
+                 Objective objective, TrainerOptions options)
+    : model_(model),
+      plan_(std::move(plan)),
+      sampler_(sampling.sampling, sampling.records, sampling.batch),
+      planned_(sampling.steps),
+      objective_(std::move(objective)),
+      options_(std::move(options)),
+      clipped_(model, clip_options(plan_, options_)),
+      optimizer_(clipped_.parameters(), options_.optimizer, planned_),
+      iterate_(options_.iterate, options_.ema_decay, planned_, clipped_.parameters()),
+      clip_(plan_ ? plan_->options().clip : 0),
+      physical_(options_.physical_batch) {
+  if (planned_ == 0) throw InvalidArgument("the plan has no steps; it needs at least one");
+  if (!plan_) return;
+  noise_.emplace(plan_->make_noise());
+  if (plan_->options().adaptive)
+    adaptive_.emplace(*plan_->options().adaptive, plan_->expected_batch());
+}
+
+void Trainer::fit(const Records& records, Rng& rng, const AfterStep& after) {
+  while (done_ < planned_) {
+    step(records, rng);
+    if (after && !after(*this)) return;
+  }
+}
+
+void Trainer::step(const Records& records, Rng& rng) {
+  if (done_ >= planned_)
+    throw BudgetExceeded(
+        fmt::format("all {} planned steps have run; another one is not paid for", planned_),
+        "make a new plan with its own budget");
+  if (plan_ && done_ == 0) check_model(records);
+  if (physical_ == 0) find_physical_batch(records);
+  std::optional<Rng> seeded;
+  if (options_.insecure_seed)
+    seeded = Rng::insecure_seed(step_seed(*options_.insecure_seed, done_));
+  Rng& random = seeded ? *seeded : rng;
+
+  model_.train();
+  const auto batch = sampler_.draw(static_cast<std::uint64_t>(records.size()), random);
+  torch::Tensor gradient = plan_ ? noisy_sum(records, batch, random) : plain_sum(records, batch);
+  gradient.div_(sampler_.expected_batch());
+  optimizer_.step(gradient, done_);
+  ++done_;
+  iterate_.follow(done_, clipped_.parameters());
+}
+
+template <class Visit>
+void Trainer::for_physical_batches(const Records& records, const std::vector<std::int64_t>& batch,
+                                   Visit&& visit) {
+  const auto size = static_cast<std::int64_t>(batch.size());
+  // Equal parts rather than full ones and a rest.
+  const std::int64_t parts = (size + physical_ - 1) / physical_;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t first = size * part / parts, last = size * (part + 1) / parts;
+    visit(records.take(batch.data() + first, last - first), last - first, parts);
+  }
+}
+
+torch::Tensor Trainer::noisy_sum(const Records& records, const std::vector<std::int64_t>& batch,
+                                 Rng& rng) {
+  clipped_.clear();
+  torch::Tensor total;
+  double losses = 0;
+  std::int64_t seen = 0, within = 0;
+  for_physical_batches(records, batch, [&](const Batch& b, std::int64_t count, std::int64_t parts) {
+    losses +=
+        clipped_.add(count, [&] { return objective_(b.inputs, b.targets); }).sum().item<double>();
+    seen += count;
+    if (parts == 1) return;
+    if (!total.defined()) total = torch::zeros({clipped_.flat().numel()}, torch::kDouble);
+    total.add_(clipped_.flat());
+    within += clipped_.private_unclipped();
+    clipped_.clear();
+  });
+  if (!total.defined()) within = clipped_.private_unclipped();
+  private_loss_ = seen > 0 ? losses / static_cast<double>(seen) : 0;
+  torch::Tensor noisy = noise_->add(total.defined() ? total : clipped_.flat(), clip_, rng);
+  // The count was taken, like the gradient, with the threshold of this step; only then does it move.
+  if (adaptive_) {
+    clip_ = adaptive_->update(rng, clip_, seen, within);
+    clipped_.set_norm(clip_);
+  }
+  return noisy;
+}
+
+torch::Tensor Trainer::plain_sum(const Records& records, const std::vector<std::int64_t>& batch) {
+  for (const auto& p : clipped_.parameters()) p.tensor.mutable_grad() = torch::Tensor();
+  double losses = 0;
+  for_physical_batches(records, batch, [&](const Batch& b, std::int64_t, std::int64_t) {
+    const torch::Tensor sum = objective_(b.inputs, b.targets).sum();
+    losses += sum.item<double>();
+    sum.backward();
+  });
+  private_loss_ = batch.empty() ? 0 : losses / static_cast<double>(batch.size());
+  std::vector<torch::Tensor> parts;
+  for (const auto& p : clipped_.parameters())
+    parts.push_back(p.tensor.grad().defined() ? p.tensor.grad().reshape({-1})
+                                              : torch::zeros({p.tensor.numel()}));
+  return torch::cat(parts);
+}
+
+// On made-up records: batch-coupled modules and parameters without per-sample gradient are refused before private data is used.
+void Trainer::check_model(const Records& records) {
+  Batch b = records.zeros(3);
+  if (b.inputs.is_floating_point()) b.inputs.uniform_(-1, 1);
+  probe(model_, b.inputs, b.targets, objective_);
+}
+
+void Trainer::find_physical_batch(const Records& records) {
+  physical_ = records_in_memory(options_.memory, kMostAtOnce, [&](std::int64_t count) {
+    const Batch b = records.zeros(count);
+    clipped_.clear();
+    clipped_.add(count, [&] { return objective_(b.inputs, b.targets); });
+  });
+  clipped_.clear();
+}
+
+std::optional<Event> Trainer::event() const {
+  if (!plan_) return std::nullopt;
+  return plan_->event(done_);
+}
+
+Bound Trainer::epsilon(double delta, const AccountOptions& options) const {
+  if (!plan_) throw Unsupported("plain training has no epsilon: it is NOT PRIVATE");
+  return plan_->epsilon(done_, delta, options);
+}
+
+TensorMap Trainer::parameters_to_release() {
+  if (const torch::Tensor value = iterate_.value(); value.defined())
+    unflatten(value, clipped_.parameters());
+  model_.eval();
+  TensorMap result;
+  for (const auto& p : model_.named_parameters()) result[p.key()] = p.value().detach();
+  for (const auto& b : model_.named_buffers()) result[b.key()] = b.value().detach();
+  return result;
+}
+
+Release<TensorMap> Trainer::release() {
+  if (!plan_) throw Unsupported("plain training makes no release: its result is NOT PRIVATE");
+  return {parameters_to_release(), *event()};
+}
+
+std::string Trainer::fingerprint() const {
+  nlohmann::ordered_json json = {{"private", is_private()},
+                                 {"plan", plan_ ? plan_->fingerprint() : ""},
+                                 {"clip_rule", static_cast<int>(options_.clip_rule)},
+                                 {"planned", planned_},
+                                 {"sampling", name(sampler_.sampling())},
+                                 {"batch", sampler_.expected_batch()},
+                                 {"optimizer", to_json(options_.optimizer)},
+                                 {"iterate", name(options_.iterate)},
+                                 {"ema_decay", options_.ema_decay},
+                                 {"insecure_seed", options_.insecure_seed.has_value()}};
+  return json.dump();
+}
+
+TensorFile Trainer::state() const {
+  TensorFile file;
+  for (const auto& p : model_.named_parameters()) file.tensors["model." + p.key()] = p.value();
+  for (const auto& b : model_.named_buffers()) file.tensors["model." + b.key()] = b.value();
+  file.tensors.merge(optimizer_.state());
+  file.tensors.merge(iterate_.state());
+  file.tensors["clip"] = torch::full({1}, clip_, torch::kDouble);
+  file.tensors["done"] = torch::full({1}, static_cast<std::int64_t>(done_), torch::kLong);
+  file.metadata["sotto_trainer"] = "1";
+  file.metadata["fingerprint"] = fingerprint();
+  return file;
+}
+
+void Trainer::restore(const TensorFile& file) {
+  const auto refuse = [](const std::string& why) {
+    throw VerificationFailed(
+        "the checkpoint does not belong to this run: " + why,
+        "resume with the options the run was started with, or start a new run");
+  };
+  const auto metadata = [&](const char* key) {
+    const auto it = file.metadata.find(key);
+    return it == file.metadata.end() ? std::string() : it->second;
+  };
+  if (metadata("sotto_trainer") != "1") refuse("it was not written by this version");
+  if (metadata("fingerprint") != fingerprint())
+    refuse("privacy parameters, sampler, steps or optimiser differ");
+  const TensorFile mine = state();
+  if (mine.tensors.size() != file.tensors.size()) refuse("it has other tensors");
+  for (const auto& [key, tensor] : mine.tensors) {
+    const auto it = file.tensors.find(key);
+    if (it == file.tensors.end() || it->second.sizes() != tensor.sizes() ||
+        it->second.scalar_type() != tensor.scalar_type())
+      refuse(fmt::format("tensor '{}' is missing or has another shape", key));
+  }
+  const torch::NoGradGuard no_grad;
+  for (const auto& [key, tensor] : mine.tensors) torch::Tensor(tensor).copy_(file.tensors.at(key));
+  const auto done = file.tensors.at("done").item<std::int64_t>();
+  if (done < 0 || static_cast<std::uint64_t>(done) > planned_)
+    refuse("its step is not one of the plan");
+  done_ = static_cast<std::uint64_t>(done);
+  clip_ = file.tensors.at("clip").item<double>();
+  if (plan_) clipped_.set_norm(clip_);
+  iterate_.restored(done_);
+}
+
+}  // namespace sotto::deep

@@ -1,0 +1,123 @@
+// Trainer: runs a plan on records.
+//
+// What       DpSgdPlan plan({.records = 60000, .batch = 2048, .epochs = 20, .clip = 0.5, .epsilon = 3, .delta = 1e-5});
+//            Trainer trainer(*model, plan, [&](auto& x, auto& y) { return softmax_cross_entropy(model->forward(x), y); });
+//            trainer.fit(records, rng);
+//            Release<TensorMap> release = trainer.release();        // value and event
+// Guarantee  What leaves (the model, checkpoints, ε) is a function of released figures and public facts. The event of a release is that
+//            of the steps that ran. Nothing runs beyond the planned steps: one more throws BudgetExceeded.
+// Method     A step: the plan's sampler draws a batch; physical batches small enough for memory are clipped and added up
+//            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
+//            there. An empty batch is a step like any other. A record that is not finite contributes zero.
+//            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
+// Numerics   Several physical batches are added up in double.
+// Reference  [ACGMMTZ16]; docs/math/private-training.md.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "sotto/core/release.hpp"
+#include "sotto/core/rng.hpp"
+#include "sotto/deep/clipped_sum.hpp"
+#include "sotto/deep/training/iterate.hpp"
+#include "sotto/deep/training/optimizer.hpp"
+#include "sotto/deep/training/plan.hpp"
+#include "sotto/deep/training/records.hpp"
+#include "sotto/deep/training/safetensors.hpp"
+
+namespace sotto::deep {
+
+// The loss of every record of a batch: a vector of length B (losses.hpp).
+using Objective =
+    std::function<torch::Tensor(const torch::Tensor& inputs, const torch::Tensor& targets)>;
+
+// Ordinary training, NOT PRIVATE: which batches, how many.
+struct PlainPlan {
+  Sampling sampling = Sampling::poisson;
+  std::uint64_t records = 0;
+  double batch = 0;
+  std::uint64_t steps = 0;
+};
+
+struct TrainerOptions {
+  OptimizerOptions optimizer = {};
+  Iterate iterate = Iterate::last;
+  double ema_decay = 0.99;
+  ClipRule clip_rule = ClipRule::flat;
+  std::size_t memory = std::size_t{2} << 30;  // cap on the memory of a step, in bytes
+  std::int64_t physical_batch = 0;            // records at once; 0: what fits, at most 512
+  // Every step draws from a generator made of this seed and its number: repeatable, also across a resume. NOT PRIVATE.
+  std::optional<std::uint64_t> insecure_seed = {};
+};
+
+class Trainer {
+ public:
+  Trainer(torch::nn::Module& model, DpSgdPlan plan, Objective objective,
+          TrainerOptions options = {});
+  Trainer(torch::nn::Module& model, PlainPlan plan, Objective objective,
+          TrainerOptions options = {});
+
+  bool is_private() const { return plan_.has_value(); }
+  std::uint64_t planned() const { return planned_; }
+  std::uint64_t done() const { return done_; }
+
+  // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to decide.
+  using AfterStep = std::function<bool(const Trainer&)>;
+  // Runs the steps that are left. May be called again to go on.
+  void fit(const Records& records, Rng& rng, const AfterStep& after = {});
+  // One step. Throws BudgetExceeded when the planned steps have run.
+  void step(const Records& records, Rng& rng);
+
+  // What ran so far; nothing for plain training.
+  std::optional<Event> event() const;
+  // ε of what ran so far, at δ: the accountant's answer.
+  Bound epsilon(double delta, const AccountOptions& options = {}) const;
+  // Puts the iterate to release into the model, and hands it out with the event. Throws Unsupported for plain training.
+  Release<TensorMap> release();
+  // The same for plain training as well: no event, NOT PRIVATE.
+  TensorMap parameters_to_release();
+
+  // Everything needed to go on later, and the way back. Contains released figures only (NOT for plain training).
+  TensorFile state() const;
+  // Throws VerificationFailed when the state belongs to other privacy parameters, another optimiser or another model.
+  void restore(const TensorFile& state);
+
+  const TrainerOptions& options() const { return options_; }
+  const std::optional<DpSgdPlan>& plan() const { return plan_; }
+  double clip() const {
+    return clip_;
+  }  // now: adaptive clipping moves it, from released counts only
+  std::int64_t physical_batch() const { return physical_; }
+  // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.
+  double private_loss() const { return private_loss_; }
+
+ private:
+  Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const PlainPlan& sampling,
+          Objective objective, TrainerOptions options);
+  torch::Tensor noisy_sum(const Records& records, const std::vector<std::int64_t>& batch, Rng& rng);
+  torch::Tensor plain_sum(const Records& records, const std::vector<std::int64_t>& batch);
+  void check_model(const Records& records);
+  void find_physical_batch(const Records& records);
+  template <class Visit>
+  void for_physical_batches(const Records& records, const std::vector<std::int64_t>& batch,
+                            Visit&& visit);
+  std::string fingerprint() const;
+
+  torch::nn::Module& model_;
+  std::optional<DpSgdPlan> plan_;
+  BatchSampler sampler_;
+  std::uint64_t planned_, done_ = 0;
+  Objective objective_;
+  TrainerOptions options_;
+  ClippedSum clipped_;
+  std::optional<GradientNoise> noise_;
+  std::optional<AdaptiveClipping> adaptive_;
+  Optimizer optimizer_;
+  IterateTracker iterate_;
+  double clip_ = 0, private_loss_ = 0;
+  std::int64_t physical_ = 0;
+};
+
+}  // namespace sotto::deep
