@@ -19,6 +19,7 @@ sotto_dependency(Eigen3::Eigen FIND "Eigen3 3.4" PKGCONFIG eigen3 DEBIAN libeige
 sotto_dependency(BLAS::BLAS FIND BLAS PKGCONFIG blas DEBIAN libopenblas-dev)
 sotto_dependency(LAPACK::LAPACK FIND LAPACK PKGCONFIG lapack DEBIAN libopenblas-dev)
 sotto_dependency(torch FIND "Torch 1.13" LIBS "-ltorch;-ltorch_cpu;-lc10" DEBIAN libtorch-dev)
+sotto_dependency(OpenMP::OpenMP_CXX FIND "OpenMP COMPONENTS CXX" LIBS -fopenmp)
 sotto_dependency(Boost::headers FIND Boost DEBIAN libboost-dev HEADER_ONLY)
 sotto_dependency(Boost::boost FIND Boost DEBIAN libboost-dev HEADER_ONLY)
 sotto_dependency(tomlplusplus::tomlplusplus FIND tomlplusplus PKGCONFIG tomlplusplus DEBIAN libtomlplusplus-dev HEADER_ONLY)

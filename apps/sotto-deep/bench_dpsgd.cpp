@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -17,54 +16,12 @@
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/noise_pieces.hpp"
 
-namespace sotto::deep {
+namespace sotto::cli {
 namespace {
 
+using namespace deep;
+
 constexpr float kRate = 0.01f;
-
-struct Options {
-  std::string model = "mlp";
-  std::int64_t batch = 0;
-  double seconds = 6;
-  bool json = false;
-  std::string only;  // "plain" or "private": a few steps of one kind, for its peak memory
-};
-
-template <class Number>
-Number number(const std::string& text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw InvalidArgument("not a number: " + text);
-  return value;
-}
-
-Options parse(const std::vector<std::string>& words) {
-  Options options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "--json") {
-      options.json = true;
-      continue;
-    }
-    if (i + 1 == words.size())
-      throw InvalidArgument("bench dpsgd: " + word + " needs a value, or is unknown");
-    const std::string& value = words[++i];
-    if (word == "--model") {
-      options.model = value;
-    } else if (word == "--batch") {
-      options.batch = number<std::int64_t>(value);
-    } else if (word == "--seconds") {
-      options.seconds = number<double>(value);
-    } else if (word == "--only") {
-      options.only = value;
-    } else {
-      throw InvalidArgument("bench dpsgd: unknown option " + word);
-    }
-  }
-  if (options.batch == 0) options.batch = usual_batch(options.model);
-  return options;
-}
 
 // Forward, backward and step with ordinary LibTorch.
 class PlainStep {
@@ -156,10 +113,9 @@ double own_peak_mib() {
 }
 
 // Peak resident memory of a process that does nothing but such steps.
-double peak_mib(const Options& options, const char* kind) {
+double peak_mib(const std::string& model, std::int64_t batch, const char* kind) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string command = fmt::format("'{}' bench dpsgd --model {} --batch {} --only {}", self,
-                                          options.model, options.batch, kind);
+  const std::string command = fmt::format("'{}' peak-memory {} {} {}", self, model, batch, kind);
   std::FILE* pipe = popen(command.c_str(), "r");
   double mib = 0;
   const bool read = pipe != nullptr && std::fscanf(pipe, "%lf", &mib) == 1;
@@ -168,26 +124,38 @@ double peak_mib(const Options& options, const char* kind) {
   return mib;
 }
 
+// LibTorch's own choice counts two threads of one core as one.
+void use_threads(int threads) {
+  at::set_num_threads(
+      threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+}
+
 }  // namespace
 
-int bench_dpsgd(const std::vector<std::string>& words) {
-  const Options options = parse(words);
+int print_peak_memory(const std::string& model, const std::string& batch, const std::string& kind) {
   torch::manual_seed(1);
-  // LibTorch's own choice counts two threads of one core as one.
-  at::set_num_threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  if (!options.only.empty()) {
-    if (options.only == "plain") {
-      PlainStep step(make_bench_model(options.model, options.batch));
-      for (int i = 0; i < 4; ++i) step();
-    } else {
-      PrivateStep step(make_bench_model(options.model, options.batch));
-      for (int i = 0; i < 4; ++i) step();
-    }
-    fmt::print("{}\n", own_peak_mib());
-    return 0;
-  }
-  PlainStep plain(make_bench_model(options.model, options.batch));
-  PrivateStep with_privacy(make_bench_model(options.model, options.batch));
+  use_threads(0);
+  const auto few = [](auto step) {
+    for (int i = 0; i < 4; ++i) step();
+  };
+  if (kind == "plain")
+    few(PlainStep(deep::make_bench_model(model, std::stoll(batch))));
+  else
+    few(PrivateStep(deep::make_bench_model(model, std::stoll(batch))));
+  fmt::print("{}\n", own_peak_mib());
+  return 0;
+}
+
+void bench_dpsgd(const Arguments& arguments, Context& context) {
+  const std::string model = arguments.text("model");
+  const std::int64_t batch = arguments.given("batch")
+                                 ? static_cast<std::int64_t>(arguments.whole("batch"))
+                                 : deep::usual_batch(model);
+  const double seconds = arguments.number("seconds");
+  torch::manual_seed(1);
+  use_threads(arguments.given("threads") ? static_cast<int>(arguments.whole("threads")) : 0);
+  PlainStep plain(deep::make_bench_model(model, batch));
+  PrivateStep with_privacy(deep::make_bench_model(model, batch));
   std::vector<double> plain_ms, private_ms;
   for (int i = 0; i < 3; ++i) {  // warm up
     plain();
@@ -197,31 +165,30 @@ int bench_dpsgd(const std::vector<std::string>& words) {
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  while (plain_ms.size() < 7 || (elapsed() < options.seconds && plain_ms.size() < 400)) {
+  while (plain_ms.size() < 7 || (elapsed() < seconds && plain_ms.size() < 400)) {
     plain_ms.push_back(milliseconds(plain));
     private_ms.push_back(milliseconds(with_privacy));
   }
   const double a = median(plain_ms), b = median(private_ms);
   const nlohmann::ordered_json result = {{"schema", 1},
-                                         {"model", options.model},
-                                         {"batch", options.batch},
+                                         {"model", model},
+                                         {"batch", batch},
                                          {"threads", at::get_num_threads()},
                                          {"steps", plain_ms.size()},
                                          {"plain_ms", a},
                                          {"private_ms", b},
                                          {"ratio", b / a},
-                                         {"plain_peak_mib", peak_mib(options, "plain")},
-                                         {"private_peak_mib", peak_mib(options, "private")}};
-  if (options.json) {
-    fmt::print("{}\n", result.dump());
+                                         {"plain_peak_mib", peak_mib(model, batch, "plain")},
+                                         {"private_peak_mib", peak_mib(model, batch, "private")}};
+  if (arguments.flag("json")) {
+    context.out.print("{}\n", result.dump());
   } else {
-    fmt::print(
+    context.out.print(
         "{} with batches of {}: plain {:.2f} ms, private {:.2f} ms, ratio {:.3f}; peak memory "
         "{:.0f} and {:.0f} MiB\n",
-        options.model, options.batch, a, b, b / a, result["plain_peak_mib"].get<double>(),
+        model, batch, a, b, b / a, result["plain_peak_mib"].get<double>(),
         result["private_peak_mib"].get<double>());
   }
-  return 0;
 }
 
-}  // namespace sotto::deep
+}  // namespace sotto::cli

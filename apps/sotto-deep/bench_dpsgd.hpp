@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-namespace sotto::deep {
+#include "arguments.hpp"
+#include "context.hpp"
 
-int bench_dpsgd(const std::vector<std::string>& words);
+namespace sotto::cli {
 
-}  // namespace sotto::deep
+void bench_dpsgd(const Arguments& arguments, Context& context);
+// A few steps of one kind, "plain" or "private"; prints the peak resident memory in MiB.
+int print_peak_memory(const std::string& model, const std::string& batch, const std::string& kind);
+
+}  // namespace sotto::cli

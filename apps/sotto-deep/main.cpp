@@ -8,8 +8,12 @@
 
 int main(int argc, char** argv) {
   using namespace sotto::cli;
-  if (argc >= 3 && std::strcmp(argv[1], "bench") == 0 && std::strcmp(argv[2], "dpsgd") == 0)
-    return guarded([&] { return sotto::deep::bench_dpsgd({argv + 3, argv + argc}); });
-  deep_runs() = {{"train", deep_train}, {"evaluate", deep_evaluate}, {"predict", deep_predict}};
+  // The benchmark measures memory in processes of their own.
+  if (argc == 5 && std::strcmp(argv[1], "peak-memory") == 0)
+    return guarded([&] { return print_peak_memory(argv[2], argv[3], argv[4]); });
+  deep_runs() = {{"train", deep_train},
+                 {"evaluate", deep_evaluate},
+                 {"predict", deep_predict},
+                 {"dpsgd", bench_dpsgd}};
   return run_shell(argc, argv);
 }

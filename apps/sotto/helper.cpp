@@ -26,6 +26,7 @@ std::vector<fs::path> places() {
 }  // namespace
 
 bool is_deep_call(const Command& command, const Arguments& arguments) {
+  if (command.name == "dpsgd") return true;
   if (command.name == "train") return is_network(arguments);
   return (command.name == "evaluate" || command.name == "predict") && is_deep_artifact(arguments);
 }

@@ -1,0 +1,48 @@
+// Benchmarks that a user can repeat: what privacy costs in time and memory on this machine.
+#include "commands.hpp"
+
+namespace sotto::cli {
+Command bench_command() {
+  return {
+      .name = "bench",
+      .summary = "measure what privacy costs in time and memory",
+      .commands = {{
+          .name = "dpsgd",
+          .summary = "a private training step against an ordinary one",
+          .description = "Steps of the same model with ordinary LibTorch (forward, backward, "
+                         "update) and with per-sample "
+                         "clipping, noise and update, in turns; medians, and the peak memory of a "
+                         "process for each. "
+                         "The data is made up.",
+          .examples = {{"A multi-layer perceptron, for one second",
+                        "sotto bench dpsgd --model mlp --seconds 1"}},
+          .options = {{.name = "model",
+                       .type = Type::choice,
+                       .value = "NAME",
+                       .help = "which model",
+                       .choices = {"softmax", "mlp", "cnn", "cifar_cnn", "embedding", "lstm",
+                                   "transformer"},
+                       .required = true},
+                      {.name = "batch",
+                       .type = Type::whole,
+                       .value = "B",
+                       .help = "records in a batch; the model's usual batch when not given",
+                       .range = Range::between(1, 1e6)},
+                      {.name = "seconds",
+                       .type = Type::number,
+                       .value = "S",
+                       .help = "how long to measure",
+                       .fallback = "6",
+                       .range = Range::between(0, 3600)},
+                      {.name = "threads",
+                       .type = Type::whole,
+                       .value = "N",
+                       .help = "threads of both; as many as the machine has when not given",
+                       .range = Range::between(1, 1024)},
+                      json_option()},
+          .run = [](const Arguments&, Context&) {},  // sotto-deep has it (helper.hpp)
+      }},
+  };
+}
+
+}  // namespace sotto::cli
