@@ -29,7 +29,7 @@ int main() {
       DpSgdPlan(
           {.records = 1000, .batch = 200, .steps = 60, .clip = 0.2, .epsilon = 3, .delta = 1e-5}),
       [&](const torch::Tensor& a, const torch::Tensor& b) {
-        return huber_loss(model->forward(a), b);
+        return sotto::deep::huber_loss(model->forward(a), b);
       },
       {.optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.02},
        .iterate = Iterate::average});

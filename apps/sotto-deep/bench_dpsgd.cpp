@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "bench_models.hpp"
 #include "sotto/core/error.hpp"
@@ -124,17 +123,10 @@ double peak_mib(const std::string& model, std::int64_t batch, const char* kind) 
   return mib;
 }
 
-// LibTorch's own choice counts two threads of one core as one.
-void use_threads(int threads) {
-  at::set_num_threads(
-      threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-}
-
 }  // namespace
 
 int print_peak_memory(const std::string& model, const std::string& batch, const std::string& kind) {
   torch::manual_seed(1);
-  use_threads(0);
   const auto few = [](auto step) {
     for (int i = 0; i < 4; ++i) step();
   };
@@ -153,7 +145,7 @@ void bench_dpsgd(const Arguments& arguments, Context& context) {
                                  : deep::usual_batch(model);
   const double seconds = arguments.number("seconds");
   torch::manual_seed(1);
-  use_threads(arguments.given("threads") ? static_cast<int>(arguments.whole("threads")) : 0);
+  if (arguments.given("threads")) at::set_num_threads(static_cast<int>(arguments.whole("threads")));
   PlainStep plain(deep::make_bench_model(model, batch));
   PrivateStep with_privacy(deep::make_bench_model(model, batch));
   std::vector<double> plain_ms, private_ms;

@@ -1,5 +1,10 @@
 // sotto-deep: runs the calls of sotto that need LibTorch. It has the same table of commands (apps/sotto/helper.hpp).
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "bench_dpsgd.hpp"
 #include "deep_commands.hpp"
@@ -8,6 +13,9 @@
 
 int main(int argc, char** argv) {
   using namespace sotto::cli;
+  // LibTorch's own choice counts two threads of one core as one.
+  if (std::getenv("OMP_NUM_THREADS") == nullptr)
+    at::set_num_threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   // The benchmark measures memory in processes of their own.
   if (argc == 5 && std::strcmp(argv[1], "peak-memory") == 0)
     return guarded([&] { return print_peak_memory(argv[2], argv[3], argv[4]); });
