@@ -11,6 +11,7 @@
 #include "charge.hpp"
 #include "commands/commands.hpp"
 #include "deep_commands.hpp"
+#include "fingerprinting.hpp"
 #include "signing.hpp"
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
@@ -231,6 +232,7 @@ void deep_train(const Arguments& arguments, Context& context) {
         "training a network against a ledger needs --key",
         "give a name of your own to this run; --resume takes it up again with the same key");
   const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
+  const std::string fingerprint_key = read_fingerprint_key(arguments);
   payment.reserve(context);
 
   const auto objective = [&](const torch::Tensor& x, const torch::Tensor& y) {
@@ -247,10 +249,12 @@ void deep_train(const Arguments& arguments, Context& context) {
   const deep::Records records = payment.guard([&] { return training_records(arguments, facts); });
   Run(arguments, context, trainer, checkpoint).fit(records, rng);
   trainer.parameters_to_release();
+  const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
   payment.commit(context);
   payment.add_to(json);
-  write_deep_artifact(arguments.text("out"), network, facts.encoder.get(),
-                      certificate(request, facts, trainer, arguments, rng, payment),
+  Certificate c = certificate(request, facts, trainer, arguments, rng, payment);
+  c.fingerprint = fingerprint;
+  write_deep_artifact(arguments.text("out"), network, facts.encoder.get(), c,
                       arguments.flag("torchscript"));
   sign_artifact(arguments.text("out"), key);
   std::error_code ignored;

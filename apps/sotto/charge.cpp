@@ -213,9 +213,19 @@ void Payment::commit(Context& context) {
 void Payment::give_back() noexcept {
   if (!ledger_ || !receipt_ || receipt_->committed) return;
   try {
-    ledger_->abandon(receipt_->entry, "the input could not be read; nothing was computed");
+    ledger_->abandon(
+        receipt_->entry,
+        "the file could not be opened, or its header is not the declared one; no record was read");
   } catch (...) {  // then it stays spent, which is safe; the error under way says more
   }
+}
+
+DataError Payment::stays_open(const DataError& error) const {
+  if (!active()) return error;
+  const std::string hint = error.hint().empty() ? "" : error.hint() + "; ";
+  return DataError(error.what(), hint + fmt::format("entry {} of the ledger stays reserved: run "
+                                                    "again with --key {}, it is not charged twice",
+                                                    receipt_->entry, charge_.key));
 }
 
 std::optional<LedgerReference> Payment::reference() const {

@@ -3,7 +3,7 @@
 //   Payment payment(arguments, spec, unit);      // from --ledger, --dataset, …; free of charge when no ledger is named
 //   if (dry) payment.quote(context, json);       // "would this fit?"
 //   payment.reserve(context);                    // durable, BEFORE private data is read
-//   … read, compute: payment.guard([&] { … });   // input that cannot be read gives the reservation back
+//   … read, compute: payment.guard([&] { … });   // a file that is not there or not the declared one gives the reservation back
 //   payment.commit(context);                     // durable, BEFORE the result leaves the process
 // A crash in between leaves the reservation spent. A later run with the same --key takes it up again; once committed, a key is used up.
 #pragma once
@@ -19,6 +19,7 @@
 #include "sotto/core/certificate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/spec.hpp"
+#include "sotto/data/source_error.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto::cli {
@@ -44,14 +45,18 @@ class Payment {
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
   void quote(Context& context, nlohmann::ordered_json& json);
   void reserve(Context& context);
-  // Runs what reads private data. When the input cannot be used nothing was computed: the reservation is abandoned, with that reason.
+  // Runs what reads private data. A file that is absent or has another header gives the reservation back: that depends on public facts, so
+  // the ledger may say it. A row that cannot be parsed does not: the ledger's entry would tell its readers something about one record. The
+  // reservation then stays open, as after a crash, and a run with the same key takes it up once the file is corrected.
   template <class Work>
   auto guard(Work&& work) {
     try {
       return work();
-    } catch (const DataError&) {
+    } catch (const SourceError&) {
       give_back();
       throw;
+    } catch (const DataError& error) {
+      throw stays_open(error);
     }
   }
   void commit(Context& context);
@@ -63,6 +68,7 @@ class Payment {
 
  private:
   void give_back() noexcept;
+  DataError stays_open(const DataError& error) const;
 
   std::optional<ledger::StoreLocation> location_;
   ledger::Charge charge_;

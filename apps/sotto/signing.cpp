@@ -45,6 +45,14 @@ void sign_artifact(const std::string& directory, const std::string& private_pem)
   write_file(directory + "/certificate.sig", json.dump() + "\n");
 }
 
+bool check_certificate_alone(const std::string& path,
+                             const std::optional<std::string>& public_pem) {
+  check_certificate_text(read_all(path, kLimit));
+  if (public_pem)
+    throw VerificationFailed("the certificate is not signed", "do not rely on this artifact");
+  return false;
+}
+
 bool check_certificate_files(const std::string& directory,
                              const std::optional<std::string>& public_pem) {
   const std::string text = read_all(directory + "/certificate.json", kLimit);

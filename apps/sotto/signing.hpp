@@ -20,5 +20,7 @@ void sign_artifact(const std::string& directory, const std::string& private_pem)
 // one, and by that key. Returns whether it is signed.
 bool check_certificate_files(const std::string& directory,
                              const std::optional<std::string>& public_pem);
+// The same for the certificate of a release, a file without a signature.
+bool check_certificate_alone(const std::string& path, const std::optional<std::string>& public_pem);
 
 }  // namespace sotto::cli

@@ -1,10 +1,12 @@
 // sotto inspect: is this model private, and how much? sotto verify: is what its certificate says true?
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "../certify.hpp"
 #include "../charge.hpp"
+#include "../fingerprinting.hpp"
 #include "../signing.hpp"
 #include "model_options.hpp"
 #include "sotto/accounting/account.hpp"
@@ -14,6 +16,7 @@
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/byte_source.hpp"
+#include "sotto/data/fingerprint.hpp"
 #include "sotto/ledger/history.hpp"
 #include "sotto/ledger/verify.hpp"
 
@@ -22,22 +25,34 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+bool is_alone(const std::string& place) { return std::filesystem::is_regular_file(place); }
+
+// Of a directory with the files it certifies, whose digests are checked, or of a release: a file alone.
+Certificate certificate_at(const std::string& place) {
+  if (!is_alone(place)) return read_certified(place).certificate;
+  const std::string text = read_all(place, std::size_t{64} << 20);
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", place));
+  return certificate_from_json(json);
+}
+
 void run_inspect(const Arguments& arguments, Context& context) {
-  const CertifiedDirectory artifact = read_certified(arguments.positionals().front());
-  const Certificate& c = artifact.certificate;
+  const std::string place = arguments.positionals().front();
+  const Certificate c = certificate_at(place);
+  const std::string what = is_alone(place) ? "release" : "model";
   if (arguments.flag("json")) {
     context.out.print("{}\n", to_json(c).dump());
     return;
   }
   if (!c.is_private()) {
     context.out.print(
-        "{}\n",
-        context.bold("This model is NOT PRIVATE: it was made without differential privacy."));
+        "{}\n", context.bold(fmt::format(
+                    "This {} is NOT PRIVATE: it was made without differential privacy.", what)));
     return;
   }
   context.out.print("{}\n", context.bold(fmt::format(
-                                "This model is differentially private: epsilon = {}, delta = {}.",
-                                round_up(c.epsilon), round_up(c.delta))));
+                                "This {} is differentially private: epsilon = {}, delta = {}.",
+                                what, round_up(c.epsilon), round_up(c.delta))));
   if (!c.secure())
     context.out.print("{}\n", context.bold("INSECURE: it was made with a fixed seed, so it is NOT "
                                            "PRIVATE against anyone who knows the seed."));
@@ -48,8 +63,14 @@ void run_inspect(const Arguments& arguments, Context& context) {
   if (c.delta > 0)
     context.out.print("{}", statement(*c.spec, Delta(c.delta), bound, "one " + c.unit));
   context.out.print("method: {}: {}\n", c.method, c.description);
+  if (!c.noise.empty()) context.out.print("noise: {}\n", c.noise);
   for (const std::string& assumption : c.assumptions)
     context.out.print("assumes: {}\n", assumption);
+  if (c.ledger)
+    context.out.print("charged: entry {} of ledger {}, data set {}, head {}\n", c.ledger->entry,
+                      c.ledger->store, c.ledger->dataset, c.ledger->head);
+  if (!c.fingerprint.empty())
+    context.out.print("data: fingerprint {}, for who has the key\n", c.fingerprint);
   context.out.print("made by sotto {}, random generator {}{}\n", c.version, c.generator,
                     c.dataset.empty() ? "" : ", data set " + c.dataset);
 }
@@ -75,10 +96,39 @@ void compare_ledger(const Certificate& c, const ledger::StoreLocation& location)
   fail(fmt::format("the ledger has no release with entry {}", c.ledger->entry));
 }
 
+// A certificate that is as it was written, and yet cannot be used or lacks one of its files, certifies nothing.
+Certificate certified_at(const std::string& place) {
+  try {
+    return certificate_at(place);
+  } catch (const DataError& e) {
+    throw VerificationFailed(e.what(), e.hint());
+  }
+}
+
+// Returns whether it was asked for.
+bool compare_data(const Certificate& c, const Arguments& arguments) {
+  if (arguments.given("fingerprint-key") != arguments.given("data"))
+    throw InvalidArgument("--fingerprint-key and --data go together",
+                          "the fingerprint of the data under the key is compared");
+  const std::string key = read_fingerprint_key(arguments);
+  if (key.empty()) return false;
+  if (c.fingerprint.empty())
+    throw VerificationFailed("the certificate has no fingerprint of its data",
+                             "it was made without --fingerprint-key");
+  if (!fingerprint_matches(c.fingerprint, key, arguments.text("data")))
+    throw VerificationFailed("the fingerprint is not that of this data under this key",
+                             "the certificate speaks about other data, or the key is another one");
+  return true;
+}
+
 void run_verify(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
-  const CertifiedDirectory artifact = read_certified(place);  // checks the digests
-  const Certificate& c = artifact.certificate;
+  std::optional<std::string> key;
+  if (arguments.given("key")) key = read_all(arguments.text("key"), 1 << 16);
+  // First: nothing that a changed certificate says is acted on.
+  const bool is_signed =
+      is_alone(place) ? check_certificate_alone(place, key) : check_certificate_files(place, key);
+  const Certificate c = certified_at(place);
   if (!c.is_private())
     throw VerificationFailed(
         fmt::format("'{}' claims no privacy: there is nothing to verify", place),
@@ -95,28 +145,29 @@ void run_verify(const Arguments& arguments, Context& context) {
                     round_up(bound.upper)),
         "do not rely on this artifact");
   }
-  std::optional<std::string> key;
-  if (arguments.given("key")) key = read_all(arguments.text("key"), 1 << 16);
-  const bool is_signed = check_certificate_files(place, key);
   auto location = store_location(arguments, "ledger");
   const bool asked = arguments.given("ledger") || arguments.given("dsn-file");
   if (!asked && !c.ledger)
     location.reset();  // SOTTO_LEDGER says nothing about what was never charged
   if (location) compare_ledger(c, *location);
+  const bool data_compared = compare_data(c, arguments);
   if (arguments.flag("json")) {
     context.out.print("{}\n", Json{{"schema", 1},
                                    {"verified", true},
                                    {"signed", is_signed},
                                    {"ledger_compared", location.has_value()},
+                                   {"data_compared", data_compared},
                                    {"epsilon", c.epsilon},
                                    {"recomputed", bound.upper},
                                    {"delta", c.delta}}
                                   .dump());
   } else {
     context.out.print(
-        "verified: the files are the certified ones and the events cost epsilon = {} at delta = {} "
-        "(claimed {})\n",
-        round_up(bound.upper), round_up(c.delta), round_up(c.epsilon));
+        "verified: {} and the events cost epsilon = {} at delta = {} (claimed {}){}\n",
+        is_alone(place) ? "the certificate is as it was written"
+                        : "the files are the certified ones",
+        round_up(bound.upper), round_up(c.delta), round_up(c.epsilon),
+        data_compared ? "; the data is the one it speaks about" : "");
   }
 }
 
@@ -127,7 +178,7 @@ Command on_directory(std::string name, std::string summary, std::string descript
           .description = std::move(description),
           .examples = {std::move(example)},
           .positionals = {{.name = "DIR",
-                           .help = "the directory that sotto train wrote",
+                           .help = "the directory that sotto train wrote, or a certificate",
                            .type = Type::file}},
           .options = {json_option(), output_option()},
           .run = run};
@@ -158,6 +209,14 @@ Command verify_command() {
                              .type = Type::file,
                              .value = "FILE",
                              .help = "read the ledger's connection string from a file"});
+  command.options.push_back({.name = "fingerprint-key",
+                             .type = Type::file,
+                             .value = "KEY",
+                             .help = "compare the fingerprint of --data under this key"});
+  command.options.push_back({.name = "data",
+                             .type = Type::file,
+                             .value = "FILE",
+                             .help = "the data that the certificate should speak about"});
   return command;
 }
 

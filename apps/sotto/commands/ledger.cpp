@@ -342,11 +342,11 @@ Command ledger_command() {
            .run = run_commit},
           {.name = "abandon",
            .summary = "give back a reservation whose result never left",
-           .examples = {{"Reserved as entry 8, then the data turned out to be unreadable",
+           .examples = {{"Reserved as entry 8, then the run was called off",
                          gaussian() +
                              "sotto ledger reserve --store budget.db --dataset census --spec - "
                              "--key run-4 && sotto ledger abandon --store budget.db --entry 8 "
-                             "--reason 'the file could not be read'"}},
+                             "--reason 'called off before any data was read'"}},
            .options = with_store(
                {entry_option("the reservation"),
                 {.name = "reason",

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "../certify.hpp"
 #include "../charge.hpp"
 #include "../cost.hpp"
+#include "../fingerprinting.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -68,10 +70,30 @@ std::string noise_text(const NoiseInfo& noise) {
   return text;
 }
 
+Certificate certificate(const PreparedRelease& release, const Arguments& arguments,
+                        const Cost& cost, const Rng& rng) {
+  Certificate c = certify(release.event, relation_of(arguments), *cost.delta, rng);
+  c.method = "release";
+  c.description = fmt::format("{}: {}", release.what, release.plan);
+  c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
+  c.assumptions = {"bounds and categories are declared, public facts"};
+  return c;
+}
+
+void check_certificate_options(const Arguments& arguments, const Cost& cost) {
+  if (arguments.given("certificate") && !cost.delta)
+    throw InvalidArgument("--certificate with --rho needs --delta, to state its epsilon",
+                          "e.g. --delta 1e-6");
+  if (arguments.given("fingerprint-key") && !arguments.given("certificate"))
+    throw InvalidArgument("--fingerprint-key is about a certificate, and none is asked for",
+                          "add --certificate FILE");
+}
+
 template <PreparedRelease (*prepare)(const Arguments&, Context&)>
 void run(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
   const Cost cost = cost_of(release.event, relation_of(arguments), arguments);
+  check_certificate_options(arguments, cost);
   Json json = {{"schema", 1}};
   Payment payment(arguments, Spec{relation_of(arguments), {release.event}}, "record");
   if (arguments.flag("dry-run")) {
@@ -89,10 +111,18 @@ void run(const Arguments& arguments, Context& context) {
   }
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
+  const std::string fingerprint_key = read_fingerprint_key(arguments);
   payment.reserve(context);
   const Answer answer = payment.guard([&] { return release.run(rng); });
   if (count_is_public(relation_of(arguments))) check_delta(arguments, answer.rows, "rows", context);
+  const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
   payment.commit(context);
+  if (arguments.given("certificate")) {
+    Certificate c = certificate(release, arguments, cost, rng);
+    c.fingerprint = fingerprint;
+    c.ledger = payment.reference();
+    write_certificate(arguments.text("certificate"), c);
+  }
   if (arguments.flag("json")) {
     json["value"] = answer.value;
     json["noise"] = noise_json(answer.noise);
@@ -179,6 +209,8 @@ std::vector<Option> privacy_options() {
   relation.group = "Privacy";
   options.push_back(relation);
   options.push_back(dry_run_option());
+  options.push_back(certificate_option());
+  options.push_back(fingerprint_option());
   for (Option option : {json_option(), output_option(), insecure_seed_option()}) {
     option.group = "Output";
     options.push_back(std::move(option));

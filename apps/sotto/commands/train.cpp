@@ -7,6 +7,7 @@
 #include "../certify.hpp"
 #include "../charge.hpp"
 #include "../cost.hpp"
+#include "../fingerprinting.hpp"
 #include "../signing.hpp"
 #include "deep_options.hpp"
 #include "model_options.hpp"
@@ -117,15 +118,18 @@ void run(const Arguments& arguments, Context& context) {
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
   const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
+  const std::string fingerprint_key = read_fingerprint_key(arguments);
   payment.reserve(context);
   Progress progress(context.progress("training", 0));
   const LinearTraining::Fit fit = payment.guard([&] {
     return training.run(arguments.text("data"), table_options(arguments), rng, &progress);
   });
   progress.finish();
+  const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
   payment.commit(context);
-  write_artifact(arguments.text("out"), fit.model, encoder,
-                 certificate(training, fit.event, encoder, arguments, rng, payment));
+  Certificate c = certificate(training, fit.event, encoder, arguments, rng, payment);
+  c.fingerprint = fingerprint;
+  write_artifact(arguments.text("out"), fit.model, encoder, c);
   sign_artifact(arguments.text("out"), key);
 
   const double seconds =
@@ -178,6 +182,7 @@ Command train_command() {
                          "a name for the data, quoted in the certificate; with a ledger the data "
                          "set whose budget is charged"});
   options.push_back(sign_option());
+  options.push_back(fingerprint_option());
   for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   options.push_back(dry_run_option());

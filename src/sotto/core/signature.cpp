@@ -44,7 +44,7 @@ std::string text_of(const Bio& bio) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-std::string public_pem(const Key& key) {
+std::string pem_of(const Key& key) {
   const Bio bio(BIO_new(BIO_s_mem()));
   if (PEM_write_bio_PUBKEY(bio.get(), key.get()) != 1) invariant_broken("OpenSSL writes no key");
   return text_of(bio);
@@ -58,11 +58,11 @@ KeyPair new_signing_key() {
   if (!key || PEM_write_bio_PKCS8PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0, nullptr,
                                             nullptr) != 1)
     invariant_broken("OpenSSL makes no Ed25519 key");
-  return {text_of(bio), public_pem(key)};
+  return {text_of(bio), pem_of(key)};
 }
 
 std::string public_key_of(const std::string& private_pem) {
-  return public_pem(read_key(private_pem, true));
+  return pem_of(read_key(private_pem, true));
 }
 
 std::string sign(const std::string& private_pem, std::string_view message) {
@@ -82,7 +82,8 @@ std::string sign(const std::string& private_pem, std::string_view message) {
 bool verify_signature(const std::string& public_pem, std::string_view message,
                       const std::string& signature) {
   const Key key = read_key(public_pem, false);
-  if (signature.size() != 88) return false;  // 64 bytes in base64
+  if (pem_of(key) != public_pem) return false;  // one spelling of the key, too
+  if (signature.size() != 88) return false;     // 64 bytes in base64
   std::array<unsigned char, 66> raw{};
   if (EVP_DecodeBlock(raw.data(), reinterpret_cast<const unsigned char*>(signature.data()), 88) !=
       66)

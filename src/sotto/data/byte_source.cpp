@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/source_error.hpp"
 
 namespace sotto {
 namespace {
@@ -25,11 +26,14 @@ class FileSource final : public ByteSource {
       return;
     }
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail("cannot be opened");
+    if (descriptor_ < 0) {
+      throw SourceError(fmt::format("{} cannot be opened: {}", path_, std::strerror(errno)),
+                        "check the path and the permissions");
+    }
     struct stat status {};
     if (::fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
       ::close(descriptor_);
-      throw DataError(fmt::format("{} is a directory, not a file", path_));
+      throw SourceError(fmt::format("{} is a directory, not a file", path_));
     }
   }
   FileSource(const FileSource&) = delete;

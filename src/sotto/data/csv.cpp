@@ -11,6 +11,7 @@
 #include "sotto/data/nearest_name.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/ordered_map.hpp"
+#include "sotto/data/source_error.hpp"
 
 namespace sotto {
 
@@ -56,6 +57,13 @@ std::uint64_t empty_lines(std::string_view text) {
 std::string place(const std::vector<std::string>& columns, std::size_t column) {
   return column < columns.size() ? fmt::format("column '{}'", columns[column])
                                  : fmt::format("field {}", column + 1);
+}
+
+// Without a header row the first line is a record, and what is wrong with it is no public fact.
+[[noreturn]] void header_error(const CsvOptions& options, const std::string& what,
+                               const std::string& hint) {
+  if (options.header) throw SourceError(what, hint);
+  throw DataError(what, hint);
 }
 
 bool is_missing_marker(const CsvOptions& options, std::string_view cell) {
@@ -121,16 +129,17 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
   }
   first_pass_ = open_pass();
   const auto empty = [&] {
-    return DataError(fmt::format("{} is empty", label_),
-                     options_.header ? "a header row with the columns' names is expected" : "");
+    header_error(options_, fmt::format("{} is empty", label_),
+                 options_.header ? "a header row with the columns' names is expected" : "");
   };
-  if (!first_pass_->has_block) throw empty();
+  if (!first_pass_->has_block) empty();
   CsvCursor cursor(first_pass_->block.text().substr(first_pass_->mark), options_.delimiter,
                    options_.max_field_bytes);
   std::vector<CsvField> fields;
   try {
-    if (!cursor.next(fields)) throw empty();
+    if (!cursor.next(fields)) empty();
   } catch (const CsvFault& fault) {
+    // Not header_error: a quote that the header leaves open ends, or does not, among the records.
     throw DataError(fmt::format("{}: line {}, {}: {}", label_, first_pass_->lines + fault.line + 1,
                                 place({}, fault.column.value_or(0)), fault.what),
                     fault.hint);
@@ -138,7 +147,8 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
   std::string scratch;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].raw.find('\r') != std::string_view::npos && options_.header) {
-      throw DataError(
+      header_error(
+          options_,
           fmt::format("{}: the header holds a carriage return without a line feed", label_),
           "convert the line ends to LF or CRLF");
     }
@@ -173,7 +183,7 @@ std::shared_ptr<CsvReader::FirstPass> CsvReader::open_pass() const {
 std::size_t CsvReader::mark_length(std::string_view text) const {
   if (text.starts_with("\xef\xbb\xbf")) return 3;
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw DataError(fmt::format("{} is UTF-16", label_), "convert it to UTF-8");
+    header_error(options_, fmt::format("{} is UTF-16", label_), "convert it to UTF-8");
   }
   return 0;
 }
@@ -181,12 +191,12 @@ std::size_t CsvReader::mark_length(std::string_view text) const {
 std::size_t CsvReader::column(std::string_view name) const {
   const auto found = std::find(columns_.begin(), columns_.end(), name);
   if (found == columns_.end()) {
-    throw DataError(fmt::format("{} has no column '{}'", label_, name),
-                    name_hint(name, columns_, "columns"));
+    header_error(options_, fmt::format("{} has no column '{}'", label_, name),
+                 name_hint(name, columns_, "columns"));
   }
   if (std::find(found + 1, columns_.end(), name) != columns_.end()) {
-    throw DataError(fmt::format("{} has more than one column '{}'", label_, name),
-                    "give the columns different names");
+    header_error(options_, fmt::format("{} has more than one column '{}'", label_, name),
+                 "give the columns different names");
   }
   return static_cast<std::size_t>(found - columns_.begin());
 }

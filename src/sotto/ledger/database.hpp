@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "sotto/ledger/backend/head_file.hpp"
+
 namespace sotto::ledger {
 
 using Value = std::variant<std::monostate, std::int64_t, std::string>;
@@ -32,6 +34,10 @@ class Database {
   virtual bool has_table(const std::string& name) = 0;
   // Throws VerificationFailed when the medium itself is damaged, in places that no statement reads.
   virtual void check_medium() {}
+
+  // A witness outside the store of which entry was the newest: kept after each commit, as it was before the current transaction began.
+  virtual void keep_head(const Head&) {}
+  virtual std::optional<Head> kept_head() const { return std::nullopt; }
 };
 
 // A transaction that is undone unless committed.

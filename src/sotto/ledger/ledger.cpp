@@ -77,13 +77,32 @@ Ledger::Ledger(std::unique_ptr<Database> database, OpenMode mode, Clock clock)
     for (std::byte b : bytes) id += fmt::format("{:02x}", std::to_integer<int>(b));
     append({{"kind", "store"}, {"store", id}, {"format", 1}}, "");
   }
-  t.commit();
+  finish(t, head());
 }
 
 Entry Ledger::head() {
   const auto rows = db_->query(select_entries("ORDER BY seq DESC LIMIT 1"));
   if (rows.empty()) throw StorageError("the ledger has no entries", "restore it from a copy");
   return entry_from_row(rows[0]);
+}
+
+void Ledger::check_kept_head(const Entry& head) {
+  const auto kept = db_->kept_head();
+  if (!kept) return;
+  if (kept->seq <= head.seq && (kept->seq == head.seq ? head : entry(kept->seq)).hash == kept->hash)
+    return;
+  throw VerificationFailed(
+      fmt::format("the ledger lacks entry {} ({}), which was committed: it was rolled back, "
+                  "replaced or damaged",
+                  kept->seq, kept->hash),
+      "restore the store that has it; if an old copy was put back on purpose, remove the file that "
+      "ends in -head");
+}
+
+// Durable first, then witnessed, and only then does the caller hear of it.
+void Ledger::finish(Transaction& transaction, const Entry& newest) {
+  transaction.commit();
+  db_->keep_head({newest.seq, newest.hash});
 }
 
 std::string Ledger::store() {
@@ -99,11 +118,12 @@ Entry Ledger::entry(std::int64_t seq) {
 
 // Every change passes here: the next number, the hash of the line before, a time that never runs backwards.
 Entry Ledger::append(nlohmann::json body, const std::string& dataset) {
-  const bool first = db_->query("SELECT seq FROM sotto_entries LIMIT 1").empty();
+  const auto rows = db_->query(select_entries("ORDER BY seq DESC LIMIT 1"));
   std::int64_t seq = 1, time = clock_();
   body["previous"] = std::string(64, '0');
-  if (!first) {
-    const Entry last = head();
+  if (!rows.empty()) {
+    const Entry last = entry_from_row(rows[0]);
+    check_kept_head(last);
     seq = last.seq + 1;
     time = std::max(time, last.json.at("time").get<std::int64_t>());
     body["previous"] = last.hash;
@@ -183,7 +203,7 @@ Receipt Ledger::create(const Dataset& dataset) {
     db_->run("INSERT INTO sotto_spends (dataset, part, seq, spend) VALUES ($1, $2, $3, $4)",
              {dataset.name, part, e.seq, account.stored(part)});
   }
-  t.commit();
+  finish(t, e);
   return receipt(account, e.seq, e);
 }
 
@@ -220,12 +240,16 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     if (kind == "charge" && !f.committed && !dry) {
       const Entry e = append({{"kind", "commit"}, {"entry", f.entry.seq}}, c.dataset);
       r.head = e.hash, r.committed = true;
-      t.commit();
+      finish(t, e);
     }
     return r;
   }
   const std::string spend = account.charge(c.spec.event(), c.part);
-  if (dry) return receipt(account, 0, head());
+  if (dry) {
+    const Entry newest = head();
+    check_kept_head(newest);
+    return receipt(account, 0, newest);
+  }
   const Entry e = append({{"kind", kind},
                           {"key", c.key},
                           {"part", c.part},
@@ -238,7 +262,7 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
   store_spend(c.dataset, c.part, e.seq, spend);
   Receipt r = receipt(account, e.seq, e);
   r.committed = kind == "charge";
-  t.commit();
+  finish(t, e);
   return r;
 }
 
@@ -272,7 +296,7 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
   if (refund) store_spend(f.entry.dataset, part, e.seq, spend);
   Receipt r = receipt(account, seq, e);
   r.committed = !refund;
-  t.commit();
+  finish(t, e);
   return r;
 }
 
@@ -286,6 +310,7 @@ Receipt Ledger::abandon(std::int64_t seq, const std::string& reason, const std::
 
 std::vector<Account> Ledger::accounts() {
   Transaction t = Transaction::reading(*db_);
+  check_kept_head(head());
   std::vector<Account> all;
   for (const Values& row : db_->query("SELECT name FROM sotto_datasets ORDER BY seq"))
     all.push_back(account(std::get<std::string>(row[0])));

@@ -69,6 +69,8 @@ class Ledger {
   std::vector<Account> accounts();
   std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
   Entry head();
+  // Throws VerificationFailed when the newest entry is not the one, or after the one, that the witness names. Within a transaction.
+  void check_kept_head(const Entry& head);
   std::string store();
   Database& database() { return *db_; }
 
@@ -83,6 +85,7 @@ class Ledger {
   Entry entry(std::int64_t seq);
   Found find(Entry reservation);
   Entry append(nlohmann::json body, const std::string& dataset);
+  void finish(Transaction& transaction, const Entry& newest);
   void store_spend(const std::string& dataset, const std::string& part, std::int64_t seq,
                    const std::string& spend);
   Receipt receipt(const Account& account, std::int64_t seq, const Entry& head);

@@ -178,6 +178,7 @@ Verified verify(Ledger& ledger, const std::string& pin) {
   if (count[0][0] != Value(replay.entries()) || replay.entries() == 0)
     throw VerificationFailed("the ledger has entries outside its chain");
   replay.compare(ledger.database());
+  ledger.check_kept_head(ledger.head());
   if (!replay.has(pin))
     throw VerificationFailed(
         fmt::format("the pinned entry {} is not in the chain: the store was rolled back or "

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 class Sqlite final : public Database {
  public:
-  Sqlite(const StoreLocation& location, OpenMode mode) : path_(location.place) {
+  Sqlite(const StoreLocation& location, OpenMode mode)
+      : path_(location.place), head_file_(location.place) {
     const bool fresh = !fs::exists(path_);
     if (mode != OpenMode::create && fresh) {
       throw StorageError(fmt::format("there is no ledger '{}'", path_),
@@ -28,9 +29,11 @@ class Sqlite final : public Database {
     open(mode, fresh, location);
     try {
       // A creation that was cut off may have left an empty file.
-      if (mode == OpenMode::create &&
-          query("PRAGMA page_count", {}).at(0).at(0) == Value(std::int64_t{0}))
-        prepare_new();
+      if (mode == OpenMode::create) {
+        const bool known = head_file_.read().has_value();
+        if (query("PRAGMA page_count", {}).at(0).at(0) == Value(std::int64_t{0}))
+          prepare_new(known);
+      }
       check_form();
     } catch (const StorageError&) {
       // A store on a medium that cannot be written can still be read when no log is left to be applied.
@@ -60,8 +63,15 @@ class Sqlite final : public Database {
     return rows;
   }
 
-  void begin_writing() override { run("BEGIN IMMEDIATE"); }
-  void begin_reading() override { run("BEGIN"); }
+  // The witness is read first: what it names was committed by then, so the transaction must see it.
+  void begin_writing() override {
+    kept_ = head_file_.read();
+    run("BEGIN IMMEDIATE");
+  }
+  void begin_reading() override {
+    kept_ = head_file_.read();
+    run("BEGIN");
+  }
   void commit() override { run("COMMIT"); }
   void rollback() noexcept override {
     if (sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
@@ -70,6 +80,9 @@ class Sqlite final : public Database {
   bool has_table(const std::string& name) override {
     return !query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", {name}).empty();
   }
+
+  void keep_head(const Head& head) override { head_file_.advance(head); }
+  std::optional<Head> kept_head() const override { return kept_; }
 
   void check_medium() override {
     // Bring the log into the file, if this process may, so that all of it is looked at.
@@ -108,7 +121,11 @@ class Sqlite final : public Database {
     sqlite3_busy_timeout(db_, static_cast<int>(location.patience.count()));
   }
 
-  void prepare_new() {
+  void prepare_new(bool known) {
+    if (known)
+      throw StorageError(
+          fmt::format("'{}' is gone, but '{}' says that it had entries", path_, head_file_.path()),
+          "restore it from a copy; to start a new ledger under this name, remove that file");
     int reserve = kPageDigest;
     sqlite3_file_control(db_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
     run("PRAGMA page_size = 4096");
@@ -193,6 +210,8 @@ class Sqlite final : public Database {
   }
 
   std::string path_;
+  HeadFile head_file_;
+  std::optional<Head> kept_;
   sqlite3* db_ = nullptr;
   std::map<std::string, sqlite3_stmt*> statements_;
 };
