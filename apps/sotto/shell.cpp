@@ -46,6 +46,7 @@ int run_words(int argc, char** argv) {
 
 int guarded(const std::function<int()>& work) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, told like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow
   std::signal(SIGINT, stop);
   std::signal(SIGTERM, stop);
   try {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -203,6 +204,45 @@ TEST_F(SqliteFaults, AFullDiskChargesNothing) {
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 6);
   EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(SqliteFaults, ADiskThatFillsUpIsAStorageErrorAndNoAccusation) {
+  const std::string place = directory.file("small");
+  test::fs::create_directory(place);
+  if (mount("tmpfs", place.c_str(), "tmpfs", 0, "size=192k") != 0)
+    GTEST_SKIP() << "cannot mount a small file system here";
+  const struct Unmount {
+    std::string place;
+    ~Unmount() { umount(place.c_str()); }
+  } unmount{place};
+  const StoreLocation here{place + "/budget.db"};
+  std::set<std::string> charged;
+  bool full = false;
+  {
+    Ledger l = Ledger::open(here, OpenMode::create);
+    l.create(census(100));
+    for (int i = 0; i < 100 && !full; ++i) {
+      const std::string key = "k" + std::to_string(i);
+      try {
+        l.charge(pure(0.01, key));
+        charged.insert(key);
+      } catch (const StorageError&) {
+        full = true;
+      }
+    }
+    ASSERT_TRUE(full);
+    EXPECT_FALSE(charged.empty());
+    try {  // there may be no room to bring the log into the file, or just enough
+      verify(l);
+    } catch (const StorageError&) {
+    }
+  }
+  ASSERT_EQ(mount("tmpfs", place.c_str(), "tmpfs", MS_REMOUNT, "size=1m"), 0);
+  Ledger l = Ledger::open(here, OpenMode::write);
+  verify(l);
+  const auto all = releases(l.entries("census"));
+  EXPECT_EQ(all.size(), charged.size());
+  for (const Release& r : all) EXPECT_TRUE(charged.contains(r.key)) << r.key;
 }
 
 TEST_F(SqliteFaults, AReadOnlyStoreCanBeReadAndNotCharged) {

@@ -85,9 +85,17 @@ class Sqlite final : public Database {
   std::optional<Head> kept_head() const override { return kept_; }
 
   void check_medium() override {
-    // Bring the log into the file, if this process may, so that all of it is looked at.
-    sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-    check_pages(path_);
+    // Another process may bring its log into the file while we read it; what is damaged is so the next time, too.
+    constexpr int kAttempts = 3;
+    for (int attempt = 1;; ++attempt) {
+      empty_log();
+      try {
+        check_pages(path_);
+        break;
+      } catch (const VerificationFailed&) {
+        if (attempt == kAttempts) throw;
+      }
+    }
     for (const Values& row : query("PRAGMA integrity_check", {})) {
       const auto* text = std::get_if<std::string>(&row.at(0));
       if (text == nullptr || *text != "ok")
@@ -96,6 +104,13 @@ class Sqlite final : public Database {
   }
 
  private:
+  // Brings the log into the file, if this process may write, so that all of it can be looked at.
+  void empty_log() {
+    const int code =
+        sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_READONLY) fail();
+  }
+
   void open(OpenMode mode, bool fresh, const StoreLocation& location, bool immutable = false) {
     std::string name = path_;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
