@@ -5,24 +5,24 @@
 namespace sotto::cli {
 
 std::vector<Option> training_data_options() {
-  return {
-      {.name = "data",
-       .type = Type::file,
-       .value = "FILE",
-       .help = "CSV file, plain or gzip; for networks also a folder with the IDX files of images",
-       .required = true,
-       .group = "Data"},
-      {.name = "schema",
-       .type = Type::file,
-       .value = "FILE",
-       .help = "the public facts about the data, as TOML; not for images",
-       .group = "Data"},
-      {.name = "target",
-       .type = Type::text,
-       .value = "COLUMN",
-       .help = "what to predict; default: the schema's target",
-       .group = "Data"},
-      no_header_option()};
+  return {{.name = "data",
+           .type = Type::file,
+           .value = "FILE",
+           .help = "CSV, .npy or IDX file, plain or gzip; an array's columns are those of the "
+                   "schema, in its order; for networks also a folder with the IDX files of images",
+           .required = true,
+           .group = "Data"},
+          {.name = "schema",
+           .type = Type::file,
+           .value = "FILE",
+           .help = "the public facts about the data, as TOML; not for images",
+           .group = "Data"},
+          {.name = "target",
+           .type = Type::text,
+           .value = "COLUMN",
+           .help = "what to predict; default: the schema's target",
+           .group = "Data"},
+          no_header_option()};
 }
 
 Schema schema_of(const Arguments& arguments) {
@@ -51,7 +51,8 @@ std::vector<Option> model_data_options() {
           {.name = "data",
            .type = Type::file,
            .value = "FILE",
-           .help = "CSV file, plain or gzip",
+           .help = "CSV, .npy or IDX file, plain or gzip; an array's columns are those of the "
+                   "schema, in its order",
            .required = true,
            .group = "Data"},
           no_header_option()};

@@ -65,6 +65,12 @@ class CsvReader {
   static CsvReader from_text(std::string text, CsvOptions options = {},
                              const std::string& label = "<text>");
 
+  // Text from anywhere; `open` is called once for each pass.
+  using Opener = std::function<std::unique_ptr<ByteSource>()>;
+  static CsvReader from_source(const std::string& label, Opener open, CsvOptions options = {}) {
+    return CsvReader(label, std::move(open), std::move(options));
+  }
+
   const std::string& label() const { return label_; }
   const std::vector<std::string>& columns() const { return columns_; }
   // Where the column stands; throws DataError that suggests the nearest name.
@@ -102,7 +108,6 @@ class CsvReader {
 
  private:
   struct FirstPass;  // what opening the file has read already
-  using Opener = std::function<std::unique_ptr<ByteSource>()>;
 
   CsvReader(std::string label, Opener open, CsvOptions options);
   void run(const std::function<std::shared_ptr<void>(CsvRecords&)>& map,

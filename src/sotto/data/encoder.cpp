@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -105,17 +106,33 @@ Encoder::Run Encoder::run(std::size_t f) const {
   return {offsets_[f], next - offsets_[f], has_hats(features_[f])};
 }
 
+template <class Number>
+void Encoder::expand_to(std::span<const double> dense, std::span<const std::uint32_t> hot,
+                        double factor, std::span<Number> row) const {
+  const std::size_t columns = dense_positions_.size();
+  if (columns == row.size()) {  // nothing but numbers
+    for (std::size_t i = 0; i < columns; ++i) row[i] = static_cast<Number>(dense[i] * factor);
+    return;
+  }
+  std::fill(row.begin(), row.end(), Number{0});
+  std::array<double, HatBasis::kWidth> hats;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const std::size_t at = dense_positions_[i];
+    row[at] = static_cast<Number>(dense[i] * factor);
+    if (!hats_[i]) continue;
+    hats_[i]->write(symmetric(dense[i]), factor, hats);
+    for (std::size_t h = 0; h < hats.size(); ++h) row[at + 1 + h] = static_cast<Number>(hats[h]);
+  }
+  for (const std::uint32_t position : hot) row[position] = static_cast<Number>(factor);
+}
+
 void Encoder::expand(std::span<const double> dense, std::span<const std::uint32_t> hot,
                      double factor, std::span<double> row) const {
-  std::fill(row.begin(), row.end(), 0.0);
-  for (std::size_t i = 0; i < dense_positions_.size(); ++i) {
-    row[dense_positions_[i]] = dense[i] * factor;
-    if (hats_[i]) {
-      hats_[i]->write(symmetric(dense[i]), factor,
-                      row.subspan(dense_positions_[i] + 1).first<HatBasis::kWidth>());
-    }
-  }
-  for (const std::uint32_t position : hot) row[position] = factor;
+  expand_to(dense, hot, factor, row);
+}
+void Encoder::expand(std::span<const double> dense, std::span<const std::uint32_t> hot,
+                     double factor, std::span<float> row) const {
+  expand_to(dense, hot, factor, row);
 }
 
 const ColumnEncoder& Encoder::target() const {

@@ -99,6 +99,8 @@ class Encoder {
   // Writes the row out in full.
   void expand(std::span<const double> dense, std::span<const std::uint32_t> hot, double factor,
               std::span<double> row) const;
+  void expand(std::span<const double> dense, std::span<const std::uint32_t> hot, double factor,
+              std::span<float> row) const;
 
   bool has_target() const { return !target_.empty(); }
   const ColumnEncoder& target() const;  // throws DataError when the schema has none
@@ -119,6 +121,9 @@ class Encoder {
     return schema_.scaling == Scaling::unit ? 2 * value - 1 : value;
   }
   double square(std::span<const double> dense) const;
+  template <class Number>
+  void expand_to(std::span<const double> dense, std::span<const std::uint32_t> hot, double factor,
+                 std::span<Number> row) const;
 
   Schema schema_;
   std::vector<ColumnEncoder> features_, target_, groups_;  // target_: none or one

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/array_text.hpp"
 #include "sotto/data/contributions.hpp"
 #include "sotto/data/nearest_name.hpp"
 
@@ -21,6 +22,9 @@ std::span<const std::uint32_t> Table::hot(std::size_t row) const {
   return std::span(hot_).subspan(row * n, n);
 }
 void Table::row(std::size_t row, std::span<double> out) const {
+  encoder_->expand(dense(row), hot(row), factors_[row], out);
+}
+void Table::row(std::size_t row, std::span<float> out) const {
   encoder_->expand(dense(row), hot(row), factors_[row], out);
 }
 
@@ -147,7 +151,16 @@ std::uint64_t hash_of(const Table& table, std::size_t row) {
 
 CsvReader open_table(const std::string& path, const Encoder& encoder, const TableOptions& options) {
   CsvOptions csv = options.csv;
-  if (!csv.header && csv.names.empty()) csv.names = encoder.schema().names();
+  const auto names = [&] { return encoder.schema().names(); };
+  if (const auto array = ArrayText::open(path)) {
+    csv.header = false;
+    csv.names = names();
+    if (!options.targets && encoder.has_target() && array->columns() + 1 == csv.names.size())
+      std::erase(csv.names, encoder.target().column().name);  // records without what is predicted
+    return CsvReader::from_source(
+        path, [array] { return array->text(); }, csv);
+  }
+  if (!csv.header && csv.names.empty()) csv.names = names();
   return CsvReader(path, csv);
 }
 

@@ -1,5 +1,7 @@
 // An encoded table, and how a file becomes one: whole, or as a stream of blocks for data larger than memory.
 //
+// A file is CSV, .npy or IDX, plain or gzip (array_text.hpp): told by its first bytes, not by its name.
+//
 // Rows are kept compactly: the dense values, the positions of the ones of the one-hot parts, and the clipping factor of the row
 // (encoder.hpp). row() and matrix() write them out in full.
 //
@@ -34,6 +36,7 @@ class Table {
   std::span<const std::uint32_t> hot(std::size_t row) const;
   double factor(std::size_t row) const { return factors_[row]; }
   void row(std::size_t row, std::span<double> out) const;
+  void row(std::size_t row, std::span<float> out) const;  // rounded to nearest
 
   std::span<const double> targets() const { return targets_; }  // empty when they were not read
   // groups(g)[row]: the row's index in the g-th group column.

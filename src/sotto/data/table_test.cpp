@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/npy.hpp"
 #include "temporary_file_test.hpp"
 
 namespace sotto {
@@ -65,6 +67,48 @@ TEST(Table, WithoutAHeaderColumnsComeInSchemaOrder) {
   const TemporaryFile narrow("1,a\n");
   EXPECT_THAT(error_of([&] { load_table(narrow.path(), encoder, {.csv = {.header = false}}); }),
               HasSubstr("has 2 columns; 4 names are declared"));
+}
+
+constexpr const char* kNumbers = R"(relation = "add_remove"
+rows = 3
+[columns.x]
+type = "numeric"
+bounds = [0, 10]
+missing = "midpoint"
+[columns.y]
+type = "categorical"
+role = "target"
+values = ["0", "3"]
+[columns.c]
+type = "categorical"
+values = ["1", "2"]
+)";
+
+TEST(Table, AnArrayIsReadLikeAFileWithoutAHeader) {
+  const Encoder encoder(Schema::from_toml(kNumbers));
+  const TemporaryFile array("");
+  write_npy(array.path(), {{3, 3}, {0, 3, 1, 12.5, 0, 7, std::nan(""), 3, 2}});
+  const Table table = load_table(array.path(), encoder);
+  EXPECT_THAT(table.matrix(), ElementsAre(-1, 1, 0, 0, /**/ 1, 0, 0, 1, /**/ 0, 0, 1, 0));
+  EXPECT_THAT(table.targets(), ElementsAre(1, 0, 1));
+
+  const TemporaryFile idx(
+      std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03\x05\0\x01\x0a\x03\x02", 18));
+  const Table bytes = load_table(idx.path(), encoder);
+  EXPECT_THAT(bytes.matrix(), ElementsAre(0, 1, 0, 0, /**/ 1, 0, 1, 0));
+  EXPECT_THAT(bytes.targets(), ElementsAre(0, 1));
+}
+
+TEST(Table, AnArrayForPredictionMayLackTheTarget) {
+  const Encoder encoder(Schema::from_toml(kNumbers));
+  const TemporaryFile array("");
+  write_npy(array.path(), {{2, 2}, {10, 2, 0, 1}});
+  EXPECT_THAT(load_table(array.path(), encoder, {.csv = {}, .targets = false}).matrix(),
+              ElementsAre(1, 0, 1, 0, /**/ -1, 1, 0, 0));
+  EXPECT_THAT(error_of([&] { load_table(array.path(), encoder); }),
+              HasSubstr("has 2 columns; 3 names are declared"));
+  write_npy(array.path(), {{0, 3}, {}});
+  EXPECT_THAT(error_of([&] { load_table(array.path(), encoder); }), HasSubstr("holds no record"));
 }
 
 TEST(Table, PredictionNeedsNoTarget) {

@@ -24,10 +24,13 @@ CoveringNoise::CoveringNoise(Relation relation, const Budget& budget, double dis
                              std::size_t dimension, std::size_t addends)
     : noise_(noise(relation, budget, distance, dimension, addends)) {}
 
-std::vector<double> CoveringNoise::run(std::initializer_list<std::span<const double>> vectors,
-                                       Rng& rng) const {
+std::vector<int128> CoveringNoise::draw(Rng& rng) const {
   const std::vector<int128> zero(noise_.dimension());
-  std::vector<int128> sum = noise_.add(zero, rng);
+  return noise_.add(zero, rng);
+}
+
+std::vector<double> CoveringNoise::release(std::initializer_list<std::span<const double>> vectors,
+                                           std::vector<int128> sum) const {
   for (const std::span<const double> v : vectors) {
     for (std::size_t j = 0; j < sum.size(); ++j) {
       if (!std::isfinite(v[j])) invariant_broken("a value to be released is not finite");

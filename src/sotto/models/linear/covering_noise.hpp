@@ -21,13 +21,16 @@ namespace sotto {
 
 class CoveringNoise {
  public:
-  // addends: how many vectors run() will add up.
+  // addends: how many vectors release() will add up.
   CoveringNoise(Relation relation, const Budget& budget, double distance, std::size_t dimension,
                 std::size_t addends = 1);
 
   Event event() const { return noise_.event(); }
   double scale() const { return noise_.scale(); }
-  std::vector<double> run(std::initializer_list<std::span<const double>> vectors, Rng& rng) const;
+  // The noise first, so that a caller can then announce what it covers and hand the result on as one query; in lattice steps.
+  std::vector<int128> draw(Rng& rng) const;
+  std::vector<double> release(std::initializer_list<std::span<const double>> vectors,
+                              std::vector<int128> noise) const;
 
  private:
   LatticeNoise noise_;

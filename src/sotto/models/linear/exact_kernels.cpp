@@ -1,5 +1,6 @@
 #include "sotto/models/linear/exact_kernels.hpp"
 
+#include <bit>
 #include <vector>
 
 // One build of each function for processors with 256-bit vectors and one for any; the loader picks. Plain loops: the compiler vectorises
@@ -16,6 +17,65 @@ namespace {
 constexpr std::size_t kLanes = 8;
 constexpr std::size_t kTogether = 4;  // rows whose products are added in one go
 }  // namespace
+
+SOTTO_CLONES double square_of(const float* features, std::size_t width) {
+  const std::size_t even = width / kLanes * kLanes;
+  double lanes[kLanes] = {}, sum = 0;
+  for (std::size_t j = 0; j < even; j += kLanes) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const auto v = static_cast<double>(features[j + l]);
+      lanes[l] += v * v;
+    }
+  }
+  for (std::size_t j = even; j < width; ++j) {
+    const auto v = static_cast<double>(features[j]);
+    sum += v * v;
+  }
+  for (std::size_t l = 0; l < kLanes; ++l) sum += lanes[l];
+  return sum;
+}
+
+SOTTO_CLONES double to_grid(const float* features, std::size_t width, double factor,
+                            float* __restrict row) {
+  const std::size_t even = width / kLanes * kLanes;
+  double lanes[kLanes] = {}, sum = 0;
+  for (std::size_t j = 0; j < even; j += kLanes) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const auto v = static_cast<double>(
+          static_cast<std::int32_t>(static_cast<double>(features[j + l]) * factor));
+      row[j + l] = static_cast<float>(v * 0x1p-16);
+      lanes[l] += v * v;
+    }
+  }
+  for (std::size_t j = even; j < width; ++j) {
+    const auto v =
+        static_cast<double>(static_cast<std::int32_t>(static_cast<double>(features[j]) * factor));
+    row[j] = static_cast<float>(v * 0x1p-16);
+    sum += v * v;
+  }
+  for (std::size_t l = 0; l < kLanes; ++l) sum += lanes[l];
+  return sum;
+}
+
+SOTTO_CLONES std::uint64_t hash_of(const float* row, std::size_t width) {
+  const std::size_t even = width / kLanes * kLanes;
+  std::uint64_t lanes[kLanes] = {}, hash = 0;
+  std::uint32_t key[kLanes] = {0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f,
+                               0x165667b1, 0xd3a2646d, 0xfd7046c5, 0xb55a4f09};
+  for (std::size_t j = 0; j < even; j += kLanes) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      lanes[l] += std::uint64_t{std::bit_cast<std::uint32_t>(row[j + l])} * key[l];
+      key[l] = key[l] * 0xac564b05 + 0x3c6ef35f;  // another multiplier for the next eight
+    }
+  }
+  for (std::size_t j = even; j < width; ++j)
+    hash = (hash ^ std::bit_cast<std::uint32_t>(row[j])) * 0xff51afd7ed558ccd;
+  for (std::size_t l = 0; l < kLanes; ++l) {
+    hash = (hash ^ lanes[l]) * 0xff51afd7ed558ccd;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
 
 SOTTO_CLONES void row_products(const float* rows, std::size_t count, std::size_t width,
                                const double* theta, double* margins) {

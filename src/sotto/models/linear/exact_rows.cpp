@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/models/linear/exact_kernels.hpp"
+#include "sotto/models/linear/slope_kernels.hpp"
 
 namespace sotto {
 namespace {
@@ -22,6 +23,11 @@ constexpr double kParameterUnit = 1 << ExactRows::kParameterBits;
 void bound_slopes(RowMajor& slopes, ExactRows::SlopeGrid grid) {
   const double units = std::ldexp(1.0, grid.bits), limit = grid.norm * units;
   const Eigen::Index k = slopes.rows();
+  if (k == 1) {
+    detail::bound_slopes(slopes.data(), static_cast<std::size_t>(slopes.cols()), grid.norm,
+                         grid.bits);
+    return;
+  }
   for (Eigen::Index i = 0; i < slopes.cols(); ++i) {
     double square = 0;
     for (Eigen::Index j = 0; j < k; ++j) square += slopes(j, i) * slopes(j, i);
@@ -75,36 +81,57 @@ void ExactRows::done(std::size_t first, std::size_t count) const {
 
 void ExactRows::add(std::span<const float> features, float target) {
   if (features.size() != features_) invariant_broken("a record with another number of features");
-  double square = 0;
-  for (float v : features) square += static_cast<double>(v) * v;
-  const bool usable = std::isfinite(square) && std::isfinite(target);
-  const double norm = std::sqrt(square);
-  const double shrink = scale_ * (norm > norm_bound_ ? norm_bound_ / norm : 1.0);
-
-  scratch_.assign(dimension_, 0.0f);
-  const float kept = usable ? target : 0.0f;
-  if (usable) to_grid(features, shrink);
-  rows_.append(scratch_);
+  const float kept = write(features, target, rows_.extend(dimension_).data());
   targets_.append({&kept, 1});
 }
 
-// features × shrink, truncated to the grid inside the unit ball, in scratch_.
-void ExactRows::to_grid(std::span<const float> features, double shrink) {
-  float* row = scratch_.data();
-  for (std::size_t j = 0; j < features_; ++j)
-    row[j] = static_cast<float>(std::trunc(features[j] * shrink * kRowUnit));
-  if (intercept_ != 0)
-    row[features_] = static_cast<float>(std::trunc(intercept_ * scale_ * kRowUnit));
-  // The arithmetic above is rounded; the norm is checked on the integers that are kept. |row_j| ≤ 2^16, so squares and their sum
-  // (≤ dimension·2^32 ≤ 2^53 for up to 2^21 coordinates) are exact.
-  for (;;) {
-    double exact = 0;
-    for (std::size_t j = 0; j < dimension_; ++j) exact += static_cast<double>(row[j]) * row[j];
-    if (exact <= kRowUnit * kRowUnit) break;
-    for (std::size_t j = 0; j < dimension_; ++j)
-      row[j] -= row[j] > 0 ? 1.0f : row[j] < 0 ? -1.0f : 0.0f;
+void ExactRows::add_all(std::size_t count, const Reader& read, unsigned threads) {
+  constexpr std::size_t kPart = 1024, kParts = 128;
+  // All at once where memory holds them, else a part of the file at a time.
+  const bool fits =
+      rows_.in_memory() && (size() + count) * dimension_ * sizeof(float) <= RowStore::kMemoryLimit;
+  const std::size_t most = fits ? count : kPart * kParts;
+  const unsigned workers = thread_count(threads);
+  std::vector<std::vector<float>> scratch(workers, std::vector<float>(features_));
+  for (std::size_t start = 0; start < count; start += most) {
+    const std::size_t records = std::min(most, count - start);
+    float* const rows = rows_.extend(records * dimension_).data();
+    float* const targets = targets_.extend(records).data();
+    parallel_blocks((records + kPart - 1) / kPart, workers, [&](std::size_t part, unsigned thread) {
+      const std::size_t end = std::min(records, (part + 1) * kPart);
+      for (std::size_t i = part * kPart; i < end; ++i) {
+        const float target = read(start + i, scratch[thread]);
+        targets[i] = write(scratch[thread], target, rows + i * dimension_);
+      }
+    });
   }
-  for (std::size_t j = 0; j < dimension_; ++j) row[j] /= static_cast<float>(kRowUnit);
+}
+
+// The record on the grid inside the unit ball; returns the target to keep.
+float ExactRows::write(std::span<const float> features, float target, float* row) const {
+  const double square = detail::square_of(features.data(), features_), norm = std::sqrt(square);
+  if (!std::isfinite(square) || !std::isfinite(target)) {
+    std::fill_n(row, dimension_, 0.0f);
+    return 0;
+  }
+  const double shrink = scale_ * (norm > norm_bound_ ? norm_bound_ / norm : 1.0);
+  // |row_j| ≤ 2^16 in units, so squares and their sum (≤ dimension·2^32 ≤ 2^53 for up to 2^21 coordinates) are exact.
+  double exact = detail::to_grid(features.data(), features_, shrink * kRowUnit, row);
+  if (intercept_ != 0) {
+    const double last = std::trunc(intercept_ * scale_ * kRowUnit);
+    row[features_] = static_cast<float>(last / kRowUnit);
+    exact += last * last;
+  }
+  // The arithmetic above is rounded; the norm is checked on the integers that are kept.
+  while (exact > kRowUnit * kRowUnit) {
+    constexpr auto kUnit = static_cast<float>(1 / kRowUnit);
+    exact = 0;
+    for (std::size_t j = 0; j < dimension_; ++j) {
+      row[j] -= row[j] > 0 ? kUnit : row[j] < 0 ? -kUnit : 0.0f;
+      exact += static_cast<double>(row[j]) * row[j] * (kRowUnit * kRowUnit);
+    }
+  }
+  return target;
 }
 
 void ExactRows::admit(std::span<double> parameters, std::size_t outputs) {
@@ -171,12 +198,13 @@ std::vector<int128> ExactRows::weighted_sum(std::span<const double> parameters, 
   return total;
 }
 
-ExactRows::Moments ExactRows::moments(unsigned threads) const {
+ExactRows::Moments ExactRows::moments(unsigned threads, const Choice& chosen) const {
   const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows, p = dimension_;
   const unsigned workers = thread_count(threads);
   const std::size_t triangle = p * (p + 1) / 2;
   struct Scratch {
     std::vector<double> targets, cross, second;
+    std::vector<float> rows;  // those chosen of a block
     Moments total;
   };
   std::vector<Scratch> scratch(workers);
@@ -185,17 +213,23 @@ ExactRows::Moments ExactRows::moments(unsigned threads) const {
     Scratch& s = scratch[thread];
     s.total.second.resize(triangle);
     s.total.cross.resize(p);
-    const std::size_t first = block * kBlockRows, count = std::min(kBlockRows, size() - first);
-    s.targets.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const double y = std::clamp(static_cast<double>(targets[first + i]), -1.0, 1.0);
-      s.targets[i] = std::trunc(y * kRowUnit);
+    const std::size_t first = block * kBlockRows, end = std::min(first + kBlockRows, size());
+    const float* from = all + first * p;
+    s.targets.clear();
+    s.rows.clear();
+    for (std::size_t i = first; i < end; ++i) {
+      if (chosen && !chosen({all + i * p, p})) continue;
+      const double y = std::clamp(static_cast<double>(targets[i]), -1.0, 1.0);
+      s.targets.push_back(std::trunc(y * kRowUnit));
+      if (chosen) s.rows.insert(s.rows.end(), all + i * p, all + (i + 1) * p);
     }
+    if (chosen) from = s.rows.data();
+    const std::size_t count = s.targets.size();
     // Exact: multiples of 2^-32 of absolute sum at most 2^12, and of 2^-16 of absolute sum at most 2^28.
     s.second.assign(p * p, 0.0);
     s.cross.assign(p, 0.0);
-    detail::add_outer_products(all + first * p, count, p, s.second.data());
-    detail::add_weighted_rows(all + first * p, count, p, s.targets.data(), s.cross.data());
+    detail::add_outer_products(from, count, p, s.second.data());
+    detail::add_weighted_rows(from, count, p, s.targets.data(), s.cross.data());
     constexpr double kSquare = kRowUnit * kRowUnit;
     std::size_t at = 0;
     for (std::size_t i = 0; i < p; ++i) {
@@ -203,7 +237,7 @@ ExactRows::Moments ExactRows::moments(unsigned threads) const {
       for (std::size_t j = i; j < p; ++j)
         s.total.second[at++] += static_cast<std::int64_t>(s.second[i * p + j] * kSquare);
     }
-    done(first, count);
+    done(first, end - first);
   });
   Moments total{std::vector<int128>(triangle), std::vector<int128>(p)};
   for (const Scratch& s : scratch) {

@@ -37,6 +37,9 @@ class ExactRows {
 
   // Adds a record. A record with a non-finite coordinate or target becomes the null record (all zero): it contributes nothing.
   void add(std::span<const float> features, float target);
+  // Adds so many records at once, by all threads: read(i, features) writes the features of the i-th and returns its target.
+  using Reader = std::function<float(std::size_t i, std::span<float> features)>;
+  void add_all(std::size_t count, const Reader& read, unsigned threads);
   // Adds all rows of another set with the same encoding.
   void append(const ExactRows& other);
   void reserve(std::size_t rows);
@@ -50,6 +53,9 @@ class ExactRows {
     return {rows_.data() + i * dimension_, dimension_};
   }
   float target(std::size_t i) const { return targets_.data()[i]; }
+  std::span<const float> targets(std::size_t first, std::size_t count) const {
+    return {targets_.data() + first, count};
+  }
   // Rows [first, first + count) will not be read soon; gives memory back when they are in a file (row_store.hpp).
   void done(std::size_t first, std::size_t count) const;
 
@@ -74,17 +80,18 @@ class ExactRows {
     std::vector<int128> second, cross;
     static constexpr double unit() { return 0x1p-32; }
   };
-  Moments moments(unsigned threads) const;
+  // chosen: which rows count, a function of the row alone; by default all.
+  using Choice = std::function<bool(std::span<const float> row)>;
+  Moments moments(unsigned threads, const Choice& chosen = {}) const;
 
   // The nearest admissible parameters: projected to norm kMaximalNorm (per output) and rounded to the grid.
   static void admit(std::span<double> parameters, std::size_t outputs);
 
  private:
-  void to_grid(std::span<const float> features, double shrink);
+  float write(std::span<const float> features, float target, float* row) const;
 
   std::size_t features_, dimension_;
   double norm_bound_, intercept_, scale_;
-  std::vector<float> scratch_;  // the row being added
   RowStore rows_, targets_;
 };
 

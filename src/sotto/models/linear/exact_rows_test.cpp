@@ -7,6 +7,9 @@
 #include <numeric>
 #include <random>
 
+#include "sotto/models/linear/loss.hpp"
+#include "sotto/models/linear/slope_kernels.hpp"
+
 namespace sotto {
 namespace {
 
@@ -55,6 +58,75 @@ TEST(ExactRows, EveryRowIsInTheUnitBallExactly) {
       EXPECT_LE(square, 1.0L);
     }
   }
+}
+
+TEST(ExactRows, RecordsAddedAtOnceAreThoseAddedOneByOne) {
+  std::vector<Record> records = random_records(3000, 21, 0.2, 7);
+  records[17][3] = std::numeric_limits<float>::infinity();
+  records[2999] = Record(21, 1e30f);
+  const ExactRows one_by_one = rows_of(records, 0.8);
+  for (const unsigned threads : {1u, 3u}) {
+    ExactRows at_once(21, 0.8, 1);
+    at_once.add(records[0], 1.0f);
+    at_once.add_all(
+        records.size() - 1,
+        [&](std::size_t i, std::span<float> features) {
+          std::copy(records[i + 1].begin(), records[i + 1].end(), features.begin());
+          return (i + 1) % 2 == 0 ? 1.0f : -1.0f;
+        },
+        threads);
+    ASSERT_EQ(at_once.size(), records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      EXPECT_TRUE(std::ranges::equal(at_once.row(i), one_by_one.row(i))) << i;
+      EXPECT_EQ(at_once.target(i), one_by_one.target(i));
+    }
+  }
+}
+
+TEST(ExactRows, MomentsOfChosenRowsAreThoseOfTheseRowsAlone) {
+  const std::vector<Record> records = random_records(9000, 5, 0.3, 8);
+  const ExactRows::Choice chosen = [](std::span<const float> row) { return row[0] > 0; };
+  const ExactRows all = rows_of(records);
+  ExactRows some(5, 1, 1);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (chosen(all.row(i))) some.add(records[i], i % 2 == 0 ? 1.0f : -1.0f);
+  const ExactRows::Moments a = all.moments(2, chosen), b = some.moments(1);
+  EXPECT_GT(some.size(), 1000u);
+  EXPECT_EQ(a.second, b.second);
+  EXPECT_EQ(a.cross, b.cross);
+}
+
+// Neighbouring data sets share the slopes of the records they share only if a record's place plays no part.
+TEST(ExactRows, TheSlopeOfARecordDoesNotDependOnItsPlace) {
+  std::mt19937_64 rng(9);
+  std::normal_distribution<double> normal(0, 8);
+  std::vector<double> margins(1031), together(1031);
+  std::vector<float> targets(margins.size());
+  for (std::size_t i = 0; i < margins.size(); ++i) {
+    margins[i] = normal(rng);
+    targets[i] = i % 11 == 0 ? 0.0f : i % 2 == 0 ? 1.0f : -1.0f;
+  }
+  margins[5] = 4096, margins[6] = -4096, margins[7] = 0;
+  detail::logistic_slopes(margins.data(), targets.data(), margins.size(), together.data());
+  for (std::size_t i = 0; i < margins.size(); ++i) {
+    double alone = 0;
+    detail::logistic_slopes(&margins[i], &targets[i], 1, &alone);
+    EXPECT_EQ(alone, together[i]) << i;
+    EXPECT_NEAR(alone, loss_slope(Loss::logistic, margins[i], targets[i]), 0x1p-50) << i;
+    double shifted[7];
+    const std::size_t first = std::min(i, margins.size() - 7);
+    detail::logistic_slopes(&margins[first], &targets[first], 7, shifted);
+    EXPECT_EQ(shifted[i - first], together[i]) << i;
+  }
+}
+
+TEST(ExactRows, OneSlopePerRecordIsClippedAndTruncated) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> slopes = {0.3, -0.3, 1.0, 7.0, -1e300, kNan, 1 / 0.0, -0x1p-21, 0.999999};
+  detail::bound_slopes(slopes.data(), slopes.size(), 1, 20);
+  const std::vector<double> expected = {314572, -314572, 1 << 20, 1 << 20, -(1 << 20),
+                                        0,      0,       0,       1048574};
+  EXPECT_EQ(slopes, expected);
 }
 
 TEST(ExactRows, LongRecordsAreScaledDownAndShortOnesKept) {

@@ -173,6 +173,8 @@ Release<LinearModel> FunctionalPlan::release(const ExactRows& encoding, const Re
     }
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(quadratic);
+  if (spectrum.info() != Eigen::Success)
+    invariant_broken("the eigenvectors of the noisy objective were not found");
   const Eigen::ArrayXd trimmed = factor * (spectrum.eigenvalues().array().max(0.0) + ridge_);
   const Eigen::MatrixXd theta =
       spectrum.eigenvectors() * (spectrum.eigenvectors().transpose() * linear)

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/models/linear/slope_kernels.hpp"
 
 namespace sotto {
 namespace {
@@ -127,8 +128,13 @@ void softmax_slopes(std::span<const double> margins, std::size_t i, std::size_t 
 ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& data) {
   return [loss, outputs, &data](std::span<const double> margins, std::size_t first,
                                 std::size_t rows, std::span<double> out) {
+    const std::span<const float> targets = data.targets(first, rows);
+    if (outputs == 1 && loss == Loss::logistic) {
+      detail::logistic_slopes(margins.data(), targets.data(), rows, out.data());
+      return;
+    }
     for (std::size_t i = 0; i < rows; ++i) {
-      const double y = data.target(first + i);
+      const double y = targets[i];
       if (outputs == 1) {
         out[i] = loss_slope(loss, margins[i], y);
       } else if (loss == Loss::logistic) {

@@ -2,12 +2,11 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "sotto/core/parallel.hpp"
-#include "sotto/models/linear/row_selection.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/models/linear/exact_kernels.hpp"
 
 namespace sotto {
 namespace {
@@ -16,28 +15,11 @@ constexpr double kEnoughRows = 1 << 17;  // a bound on the curvature needs no mo
 
 // Whether a record is among those that make up the metric: a public function of the record itself, so that no other record's part
 // changes when it comes or goes.
-bool chosen(std::span<const float> row, double share) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15;
-  for (const float v : row) {
-    hash = (hash ^ std::bit_cast<std::uint32_t>(v)) * 0xff51afd7ed558ccd;
-    hash ^= hash >> 32;
-  }
-  return static_cast<double>(hash >> 11) * 0x1p-53 < share;
-}
-
-ExactRows thinned(const ExactRows& rows, double share, unsigned threads) {
-  constexpr std::size_t kBlock = 1 << 14;
-  const std::size_t blocks = (rows.size() + kBlock - 1) / kBlock;
-  std::vector<std::vector<std::size_t>> found(blocks);
-  parallel_blocks(blocks, thread_count(threads), [&](std::size_t block, unsigned) {
-    const std::size_t first = block * kBlock, end = std::min(rows.size(), first + kBlock);
-    for (std::size_t i = first; i < end; ++i)
-      if (chosen(rows.row(i), share)) found[block].push_back(i);
-    rows.done(first, end - first);
-  });
-  std::vector<std::size_t> numbers;
-  for (const auto& part : found) numbers.insert(numbers.end(), part.begin(), part.end());
-  return select_rows(rows, numbers);
+ExactRows::Choice by_hash(double share) {
+  if (share >= 1) return {};
+  return [share](std::span<const float> row) {
+    return static_cast<double>(detail::hash_of(row.data(), row.size()) >> 11) * 0x1p-53 < share;
+  };
 }
 
 constexpr double kUnit = ExactRows::Moments::unit();
@@ -65,10 +47,7 @@ std::vector<double> NoisyMetric::inverse(const ExactRows& rows, double curvature
                                          double declared_rows, double ridge, Rng& rng,
                                          unsigned threads) const {
   const double share = std::min(1.0, kEnoughRows / declared_rows);
-  const std::vector<int128> noisy =
-      noise_.add(share < 1 ? thinned(rows, share, threads).moments(threads).second
-                           : rows.moments(threads).second,
-                 rng);
+  const std::vector<int128> noisy = noise_.add(rows.moments(threads, by_hash(share)).second, rng);
   const auto d = static_cast<Eigen::Index>(dimension_);
   const double scale = curvature * kUnit / (share * declared_rows);
   Eigen::MatrixXd bound(d, d);
@@ -81,6 +60,8 @@ std::vector<double> NoisyMetric::inverse(const ExactRows& rows, double curvature
                           curvature / (share * declared_rows);
   const double floor = std::max(ridge, spectrum);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(bound);
+  if (solver.info() != Eigen::Success)
+    invariant_broken("the eigenvectors of the noisy metric were not found");
   const Eigen::VectorXd inverse = (solver.eigenvalues().cwiseMax(0).array() + floor).inverse();
   std::vector<double> result(dimension_ * dimension_);
   Eigen::Map<Eigen::MatrixXd>(result.data(), d, d).noalias() =

@@ -188,24 +188,27 @@ std::string ObjectivePerturbationPlan::describe() const {
       size(), bound_.sensitivity(), name(bound_.relation), tolerance_, covering_->scale());
 }
 
+std::vector<std::string> ObjectivePerturbationPlan::assumptions() const {
+  return minimiser_assumptions(bound_.relation);
+}
+
 Release<LinearModel> ObjectivePerturbationPlan::run(const ExactRows& rows, Rng& rng) const {
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
-  std::vector<double> b;
-  {
-    const std::vector<double> zero(size());
-    const auto scope =
-        rng.query({.mechanism = laplace_ ? "objective_laplace" : "objective_gaussian",
-                   .values = std::span<const double>(zero),
-                   .sensitivity = bound_.sensitivity(),
-                   .norm = Norm::l2,
-                   .scale = noise_scale()});
-    b = laplace_ ? laplace_->sample(rng) : gaussian_->sample(rng);
-  }
+  std::vector<int128> covering = covering_->draw(rng);
+  // What is noised is the gradient at the released point, which has no value before there is one: announced as noise on a zero query.
+  const std::vector<double> zero(size());
+  auto scope = rng.query({.mechanism = laplace_ ? "objective_laplace" : "objective_gaussian",
+                          .values = std::span<const double>(zero),
+                          .sensitivity = bound_.sensitivity(),
+                          .norm = Norm::l2,
+                          .scale = noise_scale()});
+  const std::vector<double> b = laplace_ ? laplace_->sample(rng) : gaussian_->sample(rng);
   const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, b, options_.threads);
   const Minimum minimum = minimise(problem, tolerance_);
   if (!(minimum.gradient_bound <= tolerance_))
     invariant_broken("a minimiser that cannot be certified; nothing was released");
-  std::vector<double> weights = covering_->run({minimum.theta}, rng);
+  std::vector<double> weights = covering_->release({minimum.theta}, std::move(covering));
+  scope.publish(std::span<double>(weights));
   return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
 }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sotto/core/release.hpp"
 #include "sotto/models/linear/continuous_noise.hpp"
@@ -43,6 +44,7 @@ class ObjectivePerturbationPlan {
   Event event() const;
   Relation relation() const { return bound_.relation; }
   std::string describe() const;
+  std::vector<std::string> assumptions() const;
   double ridge() const { return ridge_; }  // Λ
   double noise_scale() const;              // of b: Δ/ε′ or σ
   // What the exact minimiser costs.

@@ -40,6 +40,14 @@ double minimiser_tolerance(ProblemSize problem) {
   return std::max(usual, 2 * problem.gradient_error(problem.largest_theta()));
 }
 
+std::vector<std::string> minimiser_assumptions(Relation relation) {
+  if (count_is_public(relation)) return {};
+  return {fmt::format(
+      "there are at most {} times the declared rows: up to there every minimiser can be "
+      "certified; beyond, training stops and releases nothing",
+      kMoreRows)};
+}
+
 OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options, Relation relation,
                                                std::uint64_t rows, std::size_t dimension,
                                                const Budget& budget)
@@ -111,6 +119,10 @@ std::string OutputPerturbationPlan::describe() const {
       dimension_ * options_.outputs);
 }
 
+std::vector<std::string> OutputPerturbationPlan::assumptions() const {
+  return minimiser_assumptions(relation_);
+}
+
 Release<LinearModel> OutputPerturbationPlan::run(const ExactRows& rows, Rng& rng) const {
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
   const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, {}, options_.threads);
@@ -122,16 +134,15 @@ Release<LinearModel> OutputPerturbationPlan::run(const ExactRows& rows, Rng& rng
   if (gaussian_) {
     weights = gaussian_->run(minimum.theta, rng).value;
   } else {
-    std::vector<double> noise;
-    {
-      const auto scope = rng.query({.mechanism = "spherical_laplace",
-                                    .values = std::span<const double>(minimum.theta),
-                                    .sensitivity = sensitivity_,
-                                    .norm = Norm::l2,
-                                    .scale = laplace_->scale()});
-      noise = laplace_->sample(rng);
-    }
-    weights = covering_->run({minimum.theta, noise}, rng);
+    std::vector<int128> covering = covering_->draw(rng);
+    auto scope = rng.query({.mechanism = "spherical_laplace",
+                            .values = std::span<const double>(minimum.theta),
+                            .sensitivity = sensitivity_,
+                            .norm = Norm::l2,
+                            .scale = laplace_->scale()});
+    const std::vector<double> noise = laplace_->sample(rng);
+    weights = covering_->release({minimum.theta, noise}, std::move(covering));
+    scope.publish(std::span<double>(weights));
   }
   return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
 }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sotto/core/release.hpp"
 #include "sotto/mechanisms/additive.hpp"
@@ -46,6 +47,7 @@ class OutputPerturbationPlan {
   Event event() const;
   Relation relation() const { return relation_; }
   std::string describe() const;
+  std::vector<std::string> assumptions() const;
   double ridge() const { return ridge_; }  // Λ
   double sensitivity() const { return sensitivity_; }
   double noise_scale() const;  // of the density or σ, in units of θ
@@ -65,5 +67,7 @@ class OutputPerturbationPlan {
 // The gradient norm to which minimisers are certified: public, and above what rounding can take at the minimiser of any data of up to
 // four times problem.rows, the declared number.
 double minimiser_tolerance(ProblemSize problem);
+// What that rests on, in words; nothing where the number of rows is public.
+std::vector<std::string> minimiser_assumptions(Relation relation);
 
 }  // namespace sotto

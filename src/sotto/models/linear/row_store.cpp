@@ -5,11 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "sotto/core/error.hpp"
@@ -37,7 +39,23 @@ int open_nameless() {
   return named;
 }
 
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
+std::align_val_t alignment(std::size_t bytes) {
+  return std::align_val_t{bytes >= 2 * kLargePage ? kLargePage : 64};
+}
+
 }  // namespace
+
+void* detail::allocate_large(std::size_t bytes) {
+  void* memory = ::operator new(bytes, alignment(bytes));
+  if (bytes >= 2 * kLargePage) ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+  return memory;
+}
+
+void detail::free_large(void* memory, std::size_t bytes) noexcept {
+  ::operator delete(memory, alignment(bytes));
+}
 
 struct RowStore::File {
   File() : fd(open_nameless()) {}
@@ -77,16 +95,22 @@ void RowStore::reserve(std::size_t values) {
   if (values <= limit_ / sizeof(float)) memory_.reserve(values);
 }
 
-void RowStore::append(std::span<const float> values) {
+std::span<float> RowStore::extend(std::size_t values) {
   view_ = nullptr;
-  if (!file_ && (size_ + values.size()) * sizeof(float) > limit_) {
+  if (!file_ && (size_ + values) * sizeof(float) > limit_) {
     file_ = std::make_unique<File>();
     flush();
     memory_.shrink_to_fit();
   }
-  memory_.insert(memory_.end(), values.begin(), values.end());
-  size_ += values.size();
   if (file_ && memory_.size() * sizeof(float) >= kBuffer) flush();
+  memory_.resize(memory_.size() + values);
+  size_ += values;
+  return std::span(memory_).last(values);
+}
+
+void RowStore::append(std::span<const float> values) {
+  const std::span<float> room = extend(values.size());
+  std::copy(values.begin(), values.end(), room.begin());
 }
 
 void RowStore::flush() const {
@@ -96,7 +120,10 @@ void RowStore::flush() const {
 }
 
 const float* RowStore::map() const {
-  if (!file_) return memory_.data();
+  if (!file_) {
+    std::atomic_ref(view_).store(memory_.data(), std::memory_order_release);
+    return memory_.data();
+  }
   const std::lock_guard lock(file_->mutex);
   if (!memory_.empty()) flush();
   if (file_->mapping == nullptr) {
@@ -105,7 +132,9 @@ const float* RowStore::map() const {
     if (mapping == MAP_FAILED) cannot_spool("read");
     file_->mapping = mapping;
   }
-  return view_ = static_cast<const float*>(file_->mapping);
+  const auto* view = static_cast<const float*>(file_->mapping);
+  std::atomic_ref(view_).store(view, std::memory_order_release);
+  return view;
 }
 
 void RowStore::done(std::size_t first, std::size_t count) const {

@@ -1,19 +1,44 @@
 // Rows of floats that are kept in memory while they are few and in a temporary file beyond, so that memory does not grow with their number.
 //
-// What       append() at the end, data() to read all of it, done() to give back the memory of a range that was read.
+// What       append() or extend() at the end, data() to read all of it, done() to give back the memory of a range that was read.
 // Guarantee  Bytes come back as they were stored. Resident memory is at most the limit plus what is being read between two done().
 // Method     Beyond the limit everything moves to a file in TMPDIR (or /tmp) that only this user may open and that has no name: it vanishes with the
-//            process, whatever ends it. Reading maps the file; done() drops pages from the process, not from the file.
+//            process, whatever ends it. Reading maps the file; done() drops pages from the process, not from the file. Memory is not cleared before it is
+//            written, and large pieces ask for large pages: the threads that write it first are the ones that get it from the system.
 // Numerics   None: nothing is computed here.
 // Reference  docs/math/linear-models.md, section "Exact sums".
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace sotto {
+
+namespace detail {
+void* allocate_large(std::size_t bytes);
+void free_large(void* memory, std::size_t bytes) noexcept;
+}  // namespace detail
+
+// Memory for numbers that are written before they are read: it is not cleared.
+template <class T>
+struct Uncleared {
+  using value_type = T;
+  Uncleared() = default;
+  template <class U>
+  Uncleared(const Uncleared<U>&) noexcept {}
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(detail::allocate_large(count * sizeof(T)));
+  }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    detail::free_large(memory, count * sizeof(T));
+  }
+  void construct(T*) noexcept {}
+  void construct(T* to, T value) noexcept { *to = value; }
+  bool operator==(const Uncleared&) const = default;
+};
 
 class RowStore {
  public:
@@ -25,12 +50,17 @@ class RowStore {
   ~RowStore();
 
   void append(std::span<const float> values);  // throws DataError when the file cannot be written
-  void reserve(std::size_t values);            // a hint
-  std::size_t size() const { return size_; }   // floats
+  // Room for so many values at the end, to be written before anything else is called.
+  std::span<float> extend(std::size_t values);
+  void reserve(std::size_t values);           // a hint
+  std::size_t size() const { return size_; }  // floats
   bool in_memory() const { return file_ == nullptr; }
 
   // All values. Valid until the next append.
-  const float* data() const { return view_ != nullptr ? view_ : map(); }
+  const float* data() const {
+    const float* view = std::atomic_ref(view_).load(std::memory_order_acquire);
+    return view != nullptr ? view : map();
+  }
   // The values [first, first + count) will not be read soon. Any thread.
   void done(std::size_t first, std::size_t count) const;
 
@@ -40,9 +70,10 @@ class RowStore {
   void flush() const;
 
   std::size_t limit_, size_ = 0;
-  mutable std::vector<float> memory_;  // all values, or those not yet written to the file
+  mutable std::vector<float, Uncleared<float>>
+      memory_;  // all values, or those not yet written to the file
   std::unique_ptr<File> file_;
-  mutable const float* view_ = nullptr;
+  mutable const float* view_ = nullptr;  // read and written by any thread
 };
 
 }  // namespace sotto

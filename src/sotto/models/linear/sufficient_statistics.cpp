@@ -72,6 +72,9 @@ Eigen::MatrixXd symmetric(const std::vector<double>& triangle, Eigen::Index p) {
 double smallest_eigenvalue(const std::vector<int128>& triangle, Eigen::Index p) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric(natural(triangle), p),
                                                               Eigen::EigenvaluesOnly);
+  // An unconverged number has no sensitivity: fail closed.
+  if (solver.info() != Eigen::Success)
+    invariant_broken("the eigenvalues of the second moments were not found; nothing was released");
   return solver.eigenvalues()[0];
 }
 
@@ -132,6 +135,8 @@ Release<LinearModel> SufficientStatisticsPlan::release(const ExactRows& encoding
   const double ridge = std::max(0.0, sigma * std::sqrt(d) - certain);
   // Half the spectral radius of the noise: eigenvalues may still fall below 0, and are trimmed.
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(second);
+  if (spectrum.info() != Eigen::Success)
+    invariant_broken("the eigenvectors of the noisy second moments were not found");
   const Eigen::ArrayXd eigenvalues = spectrum.eigenvalues().array().max(0.0) + ridge;
   const Eigen::Map<const Eigen::VectorXd> right(cross.data(), p);
   Eigen::ArrayXd along = (spectrum.eigenvectors().transpose() * right).array();

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/parallel.hpp"
 
 namespace sotto {
 namespace {
@@ -136,36 +135,22 @@ std::vector<std::string> LinearTraining::assumptions() const {
   return list;
 }
 
-ExactRows LinearTraining::exact_rows(const Table& table, std::size_t first,
-                                     std::size_t count) const {
+ExactRows LinearTraining::exact_rows(const Table& table, unsigned threads) const {
   ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
-  rows.reserve(count);
-  std::vector<double> wide(table.width());
-  std::vector<float> row(table.width());
   const bool binary = facts_.kind != LinearKind::linear && facts_.outputs == 1;
-  for (std::size_t i = first; i < first + count; ++i) {
-    table.row(i, wide);
-    for (std::size_t j = 0; j < wide.size(); ++j) row[j] = static_cast<float>(wide[j]);
-    const double target = table.targets()[i];
-    rows.add(row, static_cast<float>(binary ? 2 * target - 1 : target));
-  }
+  rows.add_all(
+      table.rows(),
+      [&](std::size_t i, std::span<float> features) {
+        table.row(i, features);
+        const double target = table.targets()[i];
+        return static_cast<float>(binary ? 2 * target - 1 : target);
+      },
+      threads);
   return rows;
 }
 
 LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* progress) const {
-  // A few parts at a time, so that they need little memory besides the whole.
-  constexpr std::size_t kPart = 8192, kParts = 16;
-  ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
-  rows.reserve(table.rows());
-  for (std::size_t first = 0; first < table.rows(); first += kPart * kParts) {
-    std::vector<std::optional<ExactRows>> parts(kParts);
-    parallel_blocks(kParts, 0, [&](std::size_t part, unsigned) {
-      const std::size_t begin = std::min(first + part * kPart, table.rows());
-      parts[part] = exact_rows(table, begin, std::min(kPart, table.rows() - begin));
-    });
-    for (const auto& part : parts) rows.append(*part);
-  }
-  return route_->fit(rows, rng, progress);
+  return route_->fit(exact_rows(table, 0), rng, progress);
 }
 
 LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOptions& options,
@@ -176,7 +161,7 @@ LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOpti
     map_table<std::monostate>(
         path, encoder_,
         [&](const Table& part) {
-          pass.add(exact_rows(part, 0, part.rows()));
+          pass.add(exact_rows(part, 1));
           return std::monostate{};
         },
         [](std::monostate&&) {}, options);
@@ -184,7 +169,7 @@ LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOpti
   }
   rows.reserve(facts_.rows);  // as declared
   map_table<ExactRows>(
-      path, encoder_, [&](const Table& part) { return exact_rows(part, 0, part.rows()); },
+      path, encoder_, [&](const Table& part) { return exact_rows(part, 1); },
       [&](ExactRows&& part) { rows.append(part); }, options);
   return route_->fit(rows, rng, progress);
 }

@@ -50,7 +50,7 @@ class LinearTraining {
           Progress* progress = nullptr) const;
 
  private:
-  ExactRows exact_rows(const Table& table, std::size_t first, std::size_t count) const;
+  ExactRows exact_rows(const Table& table, unsigned threads) const;
 
   const Encoder& encoder_;
   PublicFacts facts_;
