@@ -152,6 +152,21 @@ Spec all_runs(const Sweep& sweep, const Schema& schema) {
   return {schema.relation, events};
 }
 
+struct TotalCost {
+  double epsilon, delta;
+};
+
+// At the delta of one run where that can be, else at that of all runs together: deltas of their own add up.
+TotalCost total_cost(const Spec& spec, double delta, std::uint64_t runs) {
+  try {
+    return {guarantee(spec, delta).upper, delta};
+  } catch (const AccountingError&) {
+    const double sum = delta * static_cast<double>(runs) * (1 + 1e-9);
+    if (!(sum > delta && sum < 1)) throw;
+    return {guarantee(spec, sum).upper, sum};
+  }
+}
+
 UtilityReport measure(const Sweep& sweep, Data& data, bool with_baseline, Rng& rng,
                       Context& context) {
   UtilityReport report;
@@ -223,10 +238,11 @@ void run(const Arguments& arguments, Context& context) {
     check_delta(arguments, *data.schema().rows, "declared rows", context);
   // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
   std::optional<Spec> spec;
-  std::optional<Bound> all;
+  std::optional<TotalCost> all;
+  const std::uint64_t runs = sweep.methods.size() * sweep.epsilons.size() * sweep.repeats;
   if (is_private || data.schema().rows) {
     spec = all_runs(sweep, data.schema());
-    all = guarantee(*spec, sweep.delta.value_or(0));
+    all = total_cost(*spec, sweep.delta.value_or(0), runs);
   }
   // Public data has no budget, whatever ledger the environment names.
   std::optional<Payment> payment;
@@ -235,20 +251,21 @@ void run(const Arguments& arguments, Context& context) {
     if (!is_private && arguments.given(option))
       throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
   }
-  const std::uint64_t runs = sweep.methods.size() * sweep.epsilons.size() * sweep.repeats;
   const std::string total =
       all ? fmt::format("{} runs together: epsilon = {}, delta = {} ({}, unit: one {})", runs,
-                        round_up(all->upper), round_up(sweep.delta.value_or(0)),
-                        name(data.schema().relation), name(data.schema().unit))
+                        round_up(all->epsilon), round_up(all->delta), name(data.schema().relation),
+                        name(data.schema().unit))
           : fmt::format("{} runs; the schema declares no rows, so their cost is not known", runs);
   const std::string warning =
-      is_private ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->upper))
-                 : kPublicOnly;
+      is_private
+          ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->epsilon))
+          : kPublicOnly;
   Json json = {{"schema", 1},
                {"private", is_private},
                {"warning", warning},
                {"runs", runs},
-               {"epsilon_all_runs", all ? Json(all->upper) : Json(nullptr)},
+               {"epsilon_all_runs", all ? Json(all->epsilon) : Json(nullptr)},
+               {"delta_all_runs", all ? Json(all->delta) : Json(nullptr)},
                {"delta", sweep.delta.value_or(0)},
                {"relation", name(data.schema().relation)}};
   if (arguments.flag("dry-run")) {

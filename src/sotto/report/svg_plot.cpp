@@ -126,7 +126,11 @@ void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
 
 // Where the curves leave room: falling ones top right, rising ones bottom right.
 void draw_legend(std::string& out, const std::vector<PlotSeries>& series, double top, bool low) {
-  double y = low ? kHeight - kBottom - 20.0 * static_cast<double>(series.size()) + 6 : top + 18;
+  const double height = 20.0 * static_cast<double>(series.size());
+  double y = low ? kHeight - kBottom - height + 6 : top + 18;
+  out += fmt::format(  // no grid line runs through the words
+      "<rect class=\"paper\" x=\"{}\" y=\"{}\" width=\"225\" height=\"{}\"/>\n",
+      kWidth - kRight - 230, y - 17, height + 4);
   for (const PlotSeries& s : series) {
     const double x = kWidth - kRight - 225;
     out += fmt::format(

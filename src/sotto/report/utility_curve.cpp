@@ -106,7 +106,7 @@ std::string utility_html(const UtilityReport& report) {
 :root {{ color-scheme: light dark; --paper: #fff; --ink: #222; --line: #ddd; --loud: #b3261e; --wash: #fdecea }}
 @media (prefers-color-scheme: dark) {{ :root {{ --paper: #16181d; --ink: #ddd; --line: #333; --loud: #ff8a80; --wash: #331a1a }} }}
 body {{ font: 16px/1.5 "DejaVu Sans", Verdana, sans-serif; margin: 2rem auto; max-width: 760px; padding: 0 1rem; background: var(--paper); color: var(--ink) }}
-.warning {{ font-size: 1.6rem; font-weight: bold; line-height: 1.3; color: var(--loud); background: var(--wash); border-left: 6px solid var(--loud); padding: .8rem 1.2rem }}
+.alarm {{ font-size: 1.7rem; font-weight: bold; line-height: 1.3; color: var(--loud); background: var(--wash); border-left: 6px solid var(--loud); padding: .8rem 1.2rem }}
 svg {{ width: 100%; height: auto }}
 table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }}
 th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid var(--line) }}
@@ -116,7 +116,7 @@ dt {{ font-weight: bold }} dd {{ margin: 0 0 .6rem }}
 </head>
 <body>
 <h1>{0}</h1>
-<p class="warning">{1}</p>
+<p class="alarm">{1}</p>
 {2}
 <table>
 <thead><tr><th>method</th><th>ε</th><th>mean {3}</th><th>lowest</th><th>highest</th></tr></thead>
@@ -131,7 +131,8 @@ dt {{ font-weight: bold }} dd {{ margin: 0 0 .6rem }}
                      escape_markup(report.title), escape_markup(report.warning),
                      [&] {
                        UtilityReport plain = report;
-                       plain.warning.clear();  // said above the picture
+                       plain.warning.clear();  // said above the picture, and so is the title
+                       plain.title.clear();
                        return utility_svg(plain);
                      }(),
                      escape_markup(report.metric), rows, facts);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "route_data_test.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
@@ -66,9 +68,9 @@ std::unique_ptr<LinearRoute> route(Method method, const PublicFacts& facts, cons
 }
 
 template <class F>
-void for_each_route(std::uint64_t rows, F&& f) {
+void for_each_route(std::uint64_t rows, F&& f, std::span<const Relation> relations = kRelations) {
   for (const Model& model : kModels) {
-    for (const Relation relation : kRelations) {
+    for (const Relation relation : relations) {
       for (const Budget& budget : budgets()) {
         for (const Method method : kPrivate) {
           for (const RouteOptions& options : variants(method, model.outputs)) {
@@ -127,14 +129,16 @@ TEST(LinearRoutes, OddDataIsFittedLikeAny) {
   const Records one = {{{0.5f, -0.5f}, 1}};
   Records constant(30, {{0.25f, 0.25f}, 1});
   const Records odd[] = {{}, one, constant};
-  for_each_route(30, [&](const LinearRoute& route, Method, const PublicFacts&, const Budget&) {
+  const auto fits = [&](const LinearRoute& route, Method, const PublicFacts&, const Budget&) {
     for (const Records& records : odd) {
       Rng rng = Rng::insecure_seed(3);
       const LinearFit fit = route.fit(test::rows_of(records), rng, nullptr);
       for (const double w : fit.model.weights) ASSERT_TRUE(std::isfinite(w));
       EXPECT_EQ(fit.event, route.event());
     }
-  });
+  };
+  // A relation changes how much noise there is, not what is done; planning it takes most of the time.
+  for_each_route(30, fits, std::span(kRelations).first<1>());
 }
 
 TEST(LinearRoutes, UsersWithSeveralRecordsCostTheSameAndGetMoreNoise) {

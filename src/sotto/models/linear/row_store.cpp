@@ -41,20 +41,20 @@ int open_nameless() {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-std::align_val_t alignment(std::size_t bytes) {
-  return std::align_val_t{bytes >= 2 * kLargePage ? kLargePage : 64};
-}
+bool is_large(std::size_t bytes) { return bytes >= 2 * kLargePage; }
 
 }  // namespace
 
 void* detail::allocate_large(std::size_t bytes) {
-  void* memory = ::operator new(bytes, alignment(bytes));
-  if (bytes >= 2 * kLargePage) ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+  if (!is_large(bytes)) return ::operator new(bytes);
+  void* memory = ::operator new (bytes, std::align_val_t{kLargePage});
+  ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
   return memory;
 }
 
 void detail::free_large(void* memory, std::size_t bytes) noexcept {
-  ::operator delete(memory, alignment(bytes));
+  if (!is_large(bytes)) return ::operator delete(memory);
+  ::operator delete (memory, std::align_val_t{kLargePage});
 }
 
 struct RowStore::File {
