@@ -211,7 +211,8 @@ void Payment::commit(Context& context) {
 }
 
 void Payment::give_back() noexcept {
-  if (!ledger_ || !receipt_ || receipt_->committed) return;
+  // One that was taken up from an earlier run stays: that run may have left checkpoints.
+  if (!ledger_ || !receipt_ || receipt_->committed || receipt_->replayed) return;
   try {
     ledger_->abandon(
         receipt_->entry,
