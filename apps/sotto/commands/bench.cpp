@@ -6,6 +6,8 @@ Command bench_command() {
   return {
       .name = "bench",
       .summary = "measure what privacy costs in time and memory",
+      .examples = {{"A private step of a small network against an ordinary one",
+                    "sotto bench dpsgd --model softmax --seconds 1"}},
       .commands = {{
           .name = "dpsgd",
           .summary = "a private training step against an ordinary one",
