@@ -86,11 +86,12 @@ void ExactRows::add(std::span<const float> features, float target) {
 }
 
 void ExactRows::add_all(std::size_t count, const Reader& read, unsigned threads) {
-  constexpr std::size_t kPart = 1024, kParts = 128;
+  constexpr std::size_t kPart = 1024,
+                        kStaged = std::size_t{1} << 22;  // floats on their way to a file
   // All at once where memory holds them, else a part of the file at a time.
   const bool fits =
       rows_.in_memory() && (size() + count) * dimension_ * sizeof(float) <= RowStore::kMemoryLimit;
-  const std::size_t most = fits ? count : kPart * kParts;
+  const std::size_t most = fits ? count : std::max<std::size_t>(1, kStaged / dimension_);
   const unsigned workers = thread_count(threads);
   std::vector<std::vector<float>> scratch(workers, std::vector<float>(features_));
   for (std::size_t start = 0; start < count; start += most) {
