@@ -16,6 +16,8 @@ namespace {
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 constexpr std::size_t kChunkRows = 256;  // their floats stay in the cache between two uses
 
+constexpr std::size_t kStaged = std::size_t{1} << 22;  // floats on their way to a file
+
 constexpr double kRowUnit = 1 << ExactRows::kRowBits;
 constexpr double kParameterUnit = 1 << ExactRows::kParameterBits;
 
@@ -70,8 +72,13 @@ void ExactRows::reserve(std::size_t rows) {
 void ExactRows::append(const ExactRows& other) {
   if (other.features_ != features_ || other.scale_ != scale_ || other.intercept_ != intercept_)
     invariant_broken("rows of another encoding");
-  rows_.append({other.rows_.data(), other.rows_.size()});
-  targets_.append({other.targets_.data(), other.targets_.size()});
+  const std::size_t most = std::max<std::size_t>(1, kStaged / dimension_);
+  for (std::size_t first = 0; first < other.size(); first += most) {
+    const std::size_t count = std::min(most, other.size() - first);
+    rows_.append({other.row(first).data(), count * dimension_});
+    targets_.append(other.targets(first, count));
+    other.done(first, count);
+  }
 }
 
 void ExactRows::done(std::size_t first, std::size_t count) const {
@@ -86,8 +93,7 @@ void ExactRows::add(std::span<const float> features, float target) {
 }
 
 void ExactRows::add_all(std::size_t count, const Reader& read, unsigned threads) {
-  constexpr std::size_t kPart = 1024,
-                        kStaged = std::size_t{1} << 22;  // floats on their way to a file
+  constexpr std::size_t kPart = 1024;
   // All at once where memory holds them, else a part of the file at a time.
   const bool fits =
       rows_.in_memory() && (size() + count) * dimension_ * sizeof(float) <= RowStore::kMemoryLimit;
