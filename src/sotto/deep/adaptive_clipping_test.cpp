@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/noise_pieces.hpp"
+#include "sotto/deep/noisy_descent.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -55,6 +56,24 @@ TEST(NoisePieces, CoverTheVectorOnceAndDoNotDependOnThreads) {
   for (const float v : once) square += static_cast<double>(v) * v;
   // The variance of n squares: a deviation of 6 standard errors has probability below 1e-8.
   EXPECT_NEAR(square / static_cast<double>(n), 4, 6 * 4 * std::sqrt(2.0 / static_cast<double>(n)));
+}
+
+TEST(NoisyDescent, IsNoiseFirstAndDescentLater) {
+  torch::manual_seed(1);
+  // The second parameter begins inside of a piece, the third in another one.
+  std::vector<NamedParameter> parameters = {
+      {"a", torch::randn({100, 50})}, {"b", torch::randn({7})}, {"c", torch::randn({3, 10000})}};
+  const auto flat = [&] {
+    return torch::cat(
+        {parameters[0].tensor.view({-1}), parameters[1].tensor, parameters[2].tensor.view({-1})});
+  };
+  const auto sum = torch::randn({35007}), before = flat().clone();
+  auto noise = torch::empty({35007});
+  Rng first = Rng::insecure_seed(5), second = Rng::insecure_seed(5);
+  fill_gaussian(first, {noise.data_ptr<float>(), 35007}, 1.5f);
+  NoisyDescent(parameters).step(second, sum, 1.5f, 0.25f);
+  EXPECT_TRUE(torch::allclose(flat(), before - 0.25 * (sum + noise), 0, 1e-6));
+  EXPECT_THROW(NoisyDescent(parameters).step(second, sum.narrow(0, 0, 5), 1, 1), Error);
 }
 
 }  // namespace

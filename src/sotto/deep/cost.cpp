@@ -11,7 +11,7 @@ constexpr double kPerFloat = 24;
 NormWay cheapest_norm(const OuterShape& s, std::size_t memory) {
   const auto t = static_cast<double>(s.terms), d = static_cast<double>(s.inputs),
              p = static_cast<double>(s.outputs);
-  const double product = t * d * p, gram = t * t * (d + p);
+  const double product = t * d * p, gram = t * (t + 1) / 2 * (d + p);
   const double keep = product + kPerFloat * d * p, ghost = gram + product, forget = 2 * product;
   const double kept_bytes = static_cast<double>(s.records) * d * p * sizeof(float);
   if (kept_bytes <= static_cast<double>(memory) && keep <= ghost) return NormWay::keep;

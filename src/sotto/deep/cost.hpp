@@ -1,6 +1,6 @@
 // Which way to a per-sample norm is cheapest for a layer and a batch shape.
 //
-// What       For g_i = Σ_t b_it a_itᵀ there are three ways to ‖g_i‖: the ghost norm (two Gram matrices, T²(d + p) products), writing
+// What       For g_i = Σ_t b_it a_itᵀ there are three ways to ‖g_i‖: the ghost norm (two symmetric Gram matrices, T²(d + p)/2 products), writing
 //            g_i out and keeping it for the weighted sum (T·d·p products, d·p floats of memory for each record), or writing it out
 //            and forgetting it. Ghost norms and forgetting need one more product of the size of the weight's ordinary gradient.
 // Method     Count multiplications and bytes; take the smallest of those that fit the memory allowance.

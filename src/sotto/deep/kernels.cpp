@@ -17,6 +17,14 @@ Sgemm sgemm() {
   return function;
 }
 
+// Likewise its product of a matrix with its own transpose: half the multiplications of sgemm.
+using Ssyrk = void (*)(const char*, const char*, const int*, const int*, const float*, const float*,
+                       const int*, const float*, float*, const int*);
+Ssyrk ssyrk() {
+  static const auto function = reinterpret_cast<Ssyrk>(dlsym(RTLD_DEFAULT, "ssyrk_"));
+  return function;
+}
+
 torch::Tensor view_of(const Operand& x, std::int64_t rows, std::int64_t columns) {
   auto* data = const_cast<float*>(x.data);
   return x.transposed ? torch::from_blob(data, {rows, columns}, {1, x.stride})
@@ -24,38 +32,6 @@ torch::Tensor view_of(const Operand& x, std::int64_t rows, std::int64_t columns)
 }
 
 }  // namespace
-
-// Sixteen lanes of double: wide enough to hide the latency of the additions.
-__attribute__((target_clones("arch=haswell", "default"))) double squares_of(const float* x,
-                                                                            std::int64_t n) {
-  constexpr int kLanes = 16;
-  double lane[kLanes] = {};
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int k = 0; k < kLanes; ++k) {
-      const double v = x[i + k];
-      lane[k] += v * v;
-    }
-  }
-  double sum = 0;
-  for (; i < n; ++i) sum += static_cast<double>(x[i]) * x[i];
-  for (const double v : lane) sum += v;
-  return sum;
-}
-
-__attribute__((target_clones("arch=haswell", "default"))) double dot(const float* x, const float* y,
-                                                                     std::int64_t n) {
-  constexpr int kLanes = 16;
-  double lane[kLanes] = {};
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int k = 0; k < kLanes; ++k)
-      lane[k] += static_cast<double>(x[i + k]) * static_cast<double>(y[i + k]);
-  double sum = 0;
-  for (; i < n; ++i) sum += static_cast<double>(x[i]) * y[i];
-  for (const double v : lane) sum += v;
-  return sum;
-}
 
 void for_records(std::int64_t records, const std::function<void(std::int64_t, std::int64_t)>& f) {
   at::parallel_for(0, records, 1, f);
@@ -88,6 +64,27 @@ void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Op
           &ldb, a.data, &lda, &beta, c, &rows);
 }
 
+torch::Tensor linear_with_squares(const torch::Tensor& x, const torch::Tensor& weight,
+                                  const torch::Tensor& bias, std::vector<double>& squares) {
+  constexpr std::int64_t kRows = 64;
+  const std::int64_t records = x.size(0), d = x.size(1), p = weight.size(0);
+  auto y = torch::zeros({records, p}, x.options());
+  if (bias.defined()) y.copy_(bias.detach().expand({records, p}));
+  squares.resize(static_cast<std::size_t>(records));
+  const float *px = x.data_ptr<float>(), *w = weight.data_ptr<float>();
+  float* out = y.data_ptr<float>();
+  // The same cuts for any number of threads.
+  for_records((records + kRows - 1) / kRows, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t first = from * kRows; first < std::min(to * kRows, records); first += kRows) {
+      const std::int64_t last = std::min(first + kRows, records);
+      small_product(last - first, p, d, {px + first * d, d}, {w, d, true}, out + first * p, 1);
+      for (std::int64_t i = first; i < last; ++i)
+        squares[static_cast<std::size_t>(i)] = squares_of(px + i * d, d);
+    }
+  });
+  return y;
+}
+
 torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, bool keep,
                              std::vector<double>* squares) {
   const std::int64_t records = a.size(0), t = a.size(1), d = a.size(2), p = b.size(2);
@@ -109,15 +106,26 @@ torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, boo
   return out;
 }
 
+void gram(std::int64_t t, std::int64_t n, Operand x, float* out) {
+  if (ssyrk() == nullptr) return small_product(t, t, n, x, {x.data, x.stride, !x.transposed}, out);
+  // The lower triangle by rows is the upper one by columns.
+  const int size = static_cast<int>(t), depth = static_cast<int>(n),
+            stride = static_cast<int>(x.stride);
+  const float one = 1, zero = 0;
+  ssyrk()("U", x.transposed ? "N" : "T", &size, &depth, &one, x.data, &stride, &zero, out, &size);
+}
+
 // Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24, so the sum of products by at most
 // (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order; 1.01 pays for the higher ones.
 double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t n) {
-  double mass = 0;
+  double mass = 0, diagonal = 0, below = 0;
   for (std::int64_t s = 0; s < t; ++s) {
     const double x = a[s * t + s], y = b[s * t + s];
     mass += std::sqrt(std::max(x, 0.0) * std::max(y, 0.0));
+    diagonal += x * y;
+    below += dot(a + s * t, b + s * t, s);
   }
-  const double sum = dot(a, b, t * t);
+  const double sum = diagonal + 2 * below;
   return (sum > 0 ? sum : sum * 0) + 1.01 * static_cast<double>(n + 2) * 0x1p-24 * mass * mass;
 }
 
@@ -132,8 +140,8 @@ std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b
     float *ga = grams.data(), *gb = ga + t * t;
     for (std::int64_t i = first; i < last; ++i) {
       const float *ai = pa + i * sa, *bi = pb + i * sb;
-      small_product(t, t, d, {ai, ta}, {ai, ta, true}, ga);
-      small_product(t, t, p, {bi, tb}, {bi, tb, true}, gb);
+      gram(t, d, {ai, ta}, ga);
+      gram(t, p, {bi, tb}, gb);
       squares[i] = gram_product(ga, gb, t, d + p);
     }
   });

@@ -10,10 +10,16 @@
 #include <functional>
 #include <vector>
 
+#include "sotto/deep/detail/float_loops.hpp"
+
 namespace sotto::deep {
 
 // ‖row‖² of a (rows, …) tensor, accumulated in double.
 std::vector<double> row_squares(const torch::Tensor& matrix);
+
+// x·Wᵀ + β for x (B, d), W (p, d), β (p) or undefined, with ‖x_i‖² of every record taken while its row is in the cache.
+torch::Tensor linear_with_squares(const torch::Tensor& x, const torch::Tensor& weight,
+                                  const torch::Tensor& bias, std::vector<double>& squares);
 
 // C (m × n) = A·B with A (m × k) and B (k × n), row major; a transposed operand is stored the other way round. lda, ldb: floats from one
 // stored row to the next. Runs on the calling thread when inside a parallel loop.
@@ -25,10 +31,6 @@ struct Operand {
 void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
                    float beta = 0);
 
-// ‖x‖² of n floats, and x·y, in double.
-double squares_of(const float* x, std::int64_t n);
-double dot(const float* x, const float* y, std::int64_t n);
-
 // a (B, T, d) and b (B, T, p), last axis contiguous, the others in any order.
 // g_i = b_iᵀ a_i: (B, p·d). When keep is false only the norms are computed and the result is undefined. squares receives ‖g_i‖².
 torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, bool keep,
@@ -37,7 +39,10 @@ torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, boo
 // ‖Σ_t b_it a_itᵀ‖² = Σ_ts (a_it·a_is)(b_it·b_is), without the products written out; with the surcharge for rounding.
 std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b);
 
+// X·Xᵀ of the t × n matrix X: the lower triangle of out (t × t, row major); what stands above it is not said.
+void gram(std::int64_t t, std::int64_t n, Operand x, float* out);
 // Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding; n: products in one entry of both together.
+// Reads lower triangles.
 double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t n);
 
 // Runs f(first, last) on ranges of records, in parallel.

@@ -5,22 +5,18 @@
 #include <algorithm>
 #include <vector>
 
-#include "sotto/noise/bulk_gaussian.hpp"
-
 namespace sotto::deep {
 
 void for_noise_pieces(Rng& rng, std::int64_t n, float sigma,
                       const std::function<void(std::int64_t, std::span<const float>)>& f) {
   const std::int64_t pieces = (n + kNoisePiece - 1) / kNoisePiece;
-  std::vector<Rng> generators;
-  generators.reserve(static_cast<std::size_t>(pieces));
-  for (std::int64_t k = 0; k < pieces; ++k) generators.push_back(rng.split());
+  const GaussianChunks chunks(rng, sigma);
   at::parallel_for(0, pieces, 1, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> buffer(static_cast<std::size_t>(kNoisePiece));
     for (std::int64_t k = first; k < last; ++k) {
       const std::span<float> noise(
           buffer.data(), static_cast<std::size_t>(std::min(kNoisePiece, n - k * kNoisePiece)));
-      fill_gaussian(generators[static_cast<std::size_t>(k)], noise, sigma, 1);
+      chunks.fill(static_cast<std::size_t>(k), noise);
       f(k * kNoisePiece, noise);
     }
   });

@@ -3,8 +3,9 @@
 // What       for_noise_pieces(rng, n, sigma, f) calls f(first, noise) for consecutive pieces of a vector of n draws of N(0, sigma²), in
 //            parallel. An optimiser adds noise, divides and updates in the same pass, and the noise never goes to memory.
 // Guarantee  The noise of fill_gaussian (noise/bulk_gaussian.hpp): cryptographic randomness, floating point. The caller announces the query.
-// Method     Each piece has a generator of its own, split off `rng` in order, so the draws depend on rng and n alone, not on threads.
-//            Threads are LibTorch's own: a second pool would fight with it for the processor.
+// Method     A piece is a chunk of fill_gaussian, with a counter range of its own, so the draws are those of fill_gaussian on the whole
+//            vector, whatever the threads. Threads are LibTorch's own: a second pool would
+//            fight with it for the processor.
 // Numerics   As fill_gaussian.
 // Reference  docs/math/bulk-gaussian.md.
 #pragma once
@@ -14,10 +15,11 @@
 #include <span>
 
 #include "sotto/core/rng.hpp"
+#include "sotto/noise/bulk_gaussian.hpp"
 
 namespace sotto::deep {
 
-inline constexpr std::int64_t kNoisePiece = 1 << 14;
+inline constexpr std::int64_t kNoisePiece = GaussianChunks::kSize;
 
 void for_noise_pieces(
     Rng& rng, std::int64_t n, float sigma,

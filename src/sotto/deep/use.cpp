@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sotto/deep/cost.hpp"
+#include "sotto/deep/detail/equal_tokens.hpp"
 #include "sotto/deep/kernels.hpp"
 
 namespace sotto::deep {
@@ -28,7 +29,8 @@ bool terms_first(const torch::Tensor& x) {
 
 }  // namespace
 
-OuterUse::OuterUse(torch::Tensor a, torch::Tensor b) : a_(std::move(a)), b_(std::move(b)) {
+OuterUse::OuterUse(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares)
+    : a_(std::move(a)), b_(std::move(b)), a_squares_(std::move(a_squares)) {
   if (terms_first(a_) && terms_first(b_)) return;
   a_ = a_.contiguous();
   b_ = b_.contiguous();
@@ -36,7 +38,8 @@ OuterUse::OuterUse(torch::Tensor a, torch::Tensor b) : a_(std::move(a)), b_(std:
 
 void OuterUse::add_squared_norms(std::vector<double>& squares, std::size_t& memory) {
   if (a_.size(1) == 1) {
-    const auto a = row_squares(a_), b = row_squares(b_);
+    const auto a = a_squares_.empty() ? row_squares(a_) : std::move(a_squares_);
+    const auto b = row_squares(b_);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += a[i] * b[i];
     return;
   }
@@ -116,29 +119,22 @@ void GatherUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
   const auto* index = indices_.data_ptr<std::int64_t>();
   const auto* b = b_.data_ptr<float>();
   for_records(indices_.size(0), [&](std::int64_t first, std::int64_t last) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> order(static_cast<std::size_t>(t));
-    std::vector<float> row(static_cast<std::size_t>(n));
+    EqualTokens equal(t);
+    std::vector<double> row(static_cast<std::size_t>(n));
     for (std::int64_t i = first; i < last; ++i) {
-      for (std::int64_t s = 0; s < t; ++s) order[s] = {index[i * t + s], s};
-      std::sort(order.begin(), order.end());
+      equal.find(index + i * t, padding_);
       double sum = 0;
-      for (std::int64_t s = 0; s < t;) {
-        const std::int64_t token = order[s].first, begin = s;
-        while (s < t && order[s].first == token) ++s;
-        if (token == padding_) continue;
-        const float* term = b + (i * t + order[begin].second) * n;
-        if (s - begin == 1) {
-          sum += squares_of(term, n);
+      for (const std::int64_t head : equal.heads()) {
+        if (equal.next(head) < 0) {
+          sum += squares_of(b + (i * t + head) * n, n);
           continue;
         }
-        std::copy_n(term, n, row.begin());
-        for (std::int64_t k = begin + 1; k < s; ++k) {
-          term = b + (i * t + order[k].second) * n;
-          for (std::int64_t c = 0; c < n; ++c) row[c] += term[c];
-        }
-        sum += squares_of(row.data(), n);
+        std::fill(row.begin(), row.end(), 0);
+        for (std::int64_t s = head; s >= 0; s = equal.next(s))
+          add_floats(row.data(), b + (i * t + s) * n, n);
+        for (const double v : row) sum += v * v;
       }
-      squares[i] += sum;
+      squares[static_cast<std::size_t>(i)] += sum;
     }
   });
 }
@@ -146,24 +142,18 @@ void GatherUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
 void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   if (beta == 0) out.zero_();
   const std::int64_t records = indices_.size(0), t = indices_.size(1), n = b_.size(2);
-  const auto* index = indices_.data_ptr<std::int64_t>();
-  const float *b = b_.data_ptr<float>(), *factor = factors.data_ptr<float>();
+  const Gathered from{indices_.data_ptr<std::int64_t>(),
+                      b_.data_ptr<float>(),
+                      factors.data_ptr<float>(),
+                      records,
+                      t,
+                      n,
+                      padding_};
   float* table = out.data_ptr<float>();
   // Each thread has its own columns, so no two write to one place.
-  at::parallel_for(0, n, std::max<std::int64_t>(16, 65536 / std::max<std::int64_t>(records * t, 1)),
-                   [&](std::int64_t first, std::int64_t last) {
-                     for (std::int64_t i = 0; i < records; ++i) {
-                       const float c = factor[i];
-                       if (c == 0) continue;
-                       for (std::int64_t s = 0; s < t; ++s) {
-                         const std::int64_t token = index[i * t + s];
-                         if (token == padding_) continue;
-                         const float* from = b + (i * t + s) * n;
-                         float* to = table + token * n;
-                         for (std::int64_t k = first; k < last; ++k) to[k] += c * from[k];
-                       }
-                     }
-                   });
+  at::parallel_for(
+      0, n, std::max<std::int64_t>(16, 65536 / std::max<std::int64_t>(records * t, 1)),
+      [&](std::int64_t first, std::int64_t last) { add_gathered(from, first, last, table); });
 }
 
 torch::Tensor GatherUse::per_sample() {

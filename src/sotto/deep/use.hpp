@@ -47,7 +47,8 @@ class Use {
 // g_i = Σ_t b_it a_itᵀ, a: (B, T, inputs), b: (B, T, outputs); both records first or both terms first in memory.
 class OuterUse : public Use {
  public:
-  OuterUse(torch::Tensor a, torch::Tensor b);
+  // a_squares: ‖a_i‖² of every record, where T = 1 and somebody has taken them already.
+  OuterUse(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares = {});
   void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
   void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
   torch::Tensor per_sample() override;
@@ -56,6 +57,7 @@ class OuterUse : public Use {
 
  private:
   torch::Tensor a_, b_;
+  std::vector<double> a_squares_;
   torch::Tensor written_;  // (B, outputs·inputs) when the gradients were written out and kept
 };
 

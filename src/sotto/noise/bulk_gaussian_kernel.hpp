@@ -1,6 +1,6 @@
 // The inner loop of fill_gaussian: random bits in, normal floats out, in place. Compiled once per instruction set.
 //
-// Plain loops that the compiler turns into vector code; the including file sets SOTTO_KERNEL_NAME and its compile options.
+// Plain loops that the compiler turns into vector code; the including file sets the two names and its compile options.
 // Nothing from the standard library is used, so that no inline function compiled for a newer processor can leak into the rest.
 //
 // A block of 2·kPairs words: words i and i + kPairs become one pair by Box–Muller [BM58].
@@ -14,6 +14,16 @@
 namespace sotto::detail {
 
 inline constexpr int kPairs = 512;
+
+// The smallest radius word of a block: whether any of its pairs is in the far tail.
+inline std::uint32_t SOTTO_SMALLEST_NAME(const float* block) {
+  std::uint32_t smallest = 0xffffffffu;
+  for (int i = 0; i < kPairs; ++i) {
+    const auto a = __builtin_bit_cast(std::uint32_t, block[i]);
+    smallest = a < smallest ? a : smallest;
+  }
+  return smallest;
+}
 
 inline void SOTTO_KERNEL_NAME(float* block, float sigma) {
   constexpr float kLn2 = 0.693147181f;

@@ -1,7 +1,9 @@
 // The inner loop for any processor; see CMakeLists.txt for its compile options.
 #define SOTTO_KERNEL_NAME kernel_portable
+#define SOTTO_SMALLEST_NAME smallest_portable
 #include "sotto/noise/bulk_gaussian_kernel.hpp"
 
 namespace sotto::detail {
 void gaussian_block_portable(float* block, float sigma) { kernel_portable(block, sigma); }
+std::uint32_t smallest_radius_portable(const float* block) { return smallest_portable(block); }
 }  // namespace sotto::detail

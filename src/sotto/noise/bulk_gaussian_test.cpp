@@ -130,6 +130,18 @@ TEST(BulkGaussian, SameSeedSameFloatsAndFillsFollowOn) {
   EXPECT_FALSE(first == second);
 }
 
+TEST(BulkGaussian, ChunksInAnyOrderAreTheFill) {
+  constexpr std::size_t kSize = GaussianChunks::kSize, kDraws = 5 * kSize + 77;
+  Rng rng = Rng::insecure_seed(8);
+  const GaussianChunks chunks(rng, 1.5f);
+  std::vector<float> x(kDraws);
+  for (std::size_t chunk = 6; chunk-- > 0;)
+    chunks.fill(chunk,
+                std::span(x).subspan(chunk * kSize, std::min(kSize, kDraws - chunk * kSize)));
+  EXPECT_TRUE(x == drawn(kDraws, 8, 1.5f));
+  EXPECT_THROW(chunks.fill(0, x), InvalidArgument);
+}
+
 TEST(BulkGaussian, ChunksHaveDifferentNoise) {
   const auto x = drawn(3 * 65536, 7);
   for (std::size_t i = 0; i < 1000; ++i) {

@@ -113,8 +113,8 @@ class ConvUse : public Use {
         for (std::int64_t k = 0; k < s.groups; ++k) {
           const float* a = columns.data() + k * s.patch * t;
           const float* bk = b + (i * s.groups + k) * s.outputs * t;
-          small_product(t, t, s.patch, {a, t, true}, {a, t}, ga);
-          small_product(t, t, s.outputs, {bk, t, true}, {bk, t}, gb);
+          gram(t, s.patch, {a, t, true}, ga);
+          gram(t, s.outputs, {bk, t, true}, gb);
           squares[i] += gram_product(ga, gb, t, s.patch + s.outputs);
         }
       }

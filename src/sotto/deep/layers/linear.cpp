@@ -1,6 +1,7 @@
 #include "sotto/deep/layers/linear.hpp"
 
 #include "sotto/deep/detail/linear_terms_first.hpp"
+#include "sotto/deep/kernels.hpp"
 #include "sotto/deep/layer_call.hpp"
 
 namespace sotto::deep {
@@ -14,6 +15,13 @@ torch::Tensor rows_of(const torch::Tensor& parameter, Rows rows) {
 // (B, …, n) as (B, T, n).
 torch::Tensor as_sequence(const torch::Tensor& tensor) {
   return tensor.contiguous().view({tensor.size(0), -1, tensor.size(-1)});
+}
+
+// A product with few outputs spends its time on reading the input, so reading it once more for norms would show.
+bool few_outputs(const torch::Tensor& input, const torch::Tensor& weight) {
+  constexpr std::int64_t kFew = 32, kLong = 256;
+  return input.dim() == 2 && input.is_contiguous() && weight.is_contiguous() &&
+         input.scalar_type() == torch::kFloat && weight.size(0) <= kFew && input.size(1) >= kLong;
 }
 
 class LinearCall : public LayerCall {
@@ -33,7 +41,11 @@ class LinearCall : public LayerCall {
   }
 
   Tensors run() override {
-    return {torch::linear(input_.get(layer()), rows_of(weight_, rows_), rows_of(bias_, rows_))};
+    const auto& input = input_.get(layer());
+    const auto weight = rows_of(weight_, rows_), bias = rows_of(bias_, rows_);
+    if (train_weight_ && few_outputs(input, weight))
+      return {linear_with_squares(input, weight, bias, squares_)};
+    return {torch::linear(input, weight, bias)};
   }
 
   Tensors back(const Tensors& gradients) override {
@@ -45,7 +57,7 @@ class LinearCall : public LayerCall {
     const auto a = terms_first_ ? input.contiguous().transpose(0, 1) : as_sequence(input);
     const auto b = terms_first_ ? g.transpose(0, 1) : as_sequence(g);
     if (train_weight_) {
-      auto use = std::make_unique<OuterUse>(a, b);
+      auto use = std::make_unique<OuterUse>(a, b, std::move(squares_));
       use->rows = rows_;
       recorder().add(weight_, std::move(use));
     }
@@ -61,6 +73,7 @@ class LinearCall : public LayerCall {
   Saved input_;
   torch::Tensor weight_, bias_;
   Rows rows_;
+  std::vector<double> squares_;  // ‖a_i‖², when run() has taken them
   bool terms_first_, needs_input_, train_weight_ = false, train_bias_ = false;
 };
 

@@ -24,8 +24,11 @@ TORCH_MODULE(TwoLayers);
 
 TEST(Linear, ClippedSumEqualsMicroBatches) {
   torch::manual_seed(1);
-  for (const auto& [records, in, hidden, out] :
-       {std::array<std::int64_t, 4>{1, 3, 2, 2}, {7, 5, 4, 3}, {16, 33, 17, 10}}) {
+  for (const auto& [records, in, hidden, out] : {std::array<std::int64_t, 4>{1, 3, 2, 2},
+                                                 {7, 5, 4, 3},
+                                                 {16, 33, 17, 10},
+                                                 {1, 300, 4, 3},
+                                                 {70, 300, 4, 3}}) {
     TwoLayers model(in, hidden, out);
     const auto x = torch::randn({records, in});
     const auto y = torch::randint(out, {records}, torch::kLong);
@@ -35,6 +38,22 @@ TEST(Linear, ClippedSumEqualsMicroBatches) {
           return softmax_cross_entropy(model->forward(a), b);
         },
         x, y);
+  }
+}
+
+TEST(Linear, AProductWithFewOutputsChangesNoParameterEvenForOneRecord) {
+  torch::manual_seed(13);
+  for (const std::int64_t records : {1, 65}) {
+    TwoLayers model(300, 4, 3);
+    const auto x = torch::randn({records, 300});
+    const auto y = torch::randint(3, {records}, torch::kLong);
+    const auto before = model->first->bias.detach().clone();
+    const auto expected = softmax_cross_entropy(model->forward(x), y).detach();
+    ClippedSum sum(*model, {.norm = 1});
+    const auto losses =
+        sum.add(records, [&] { return softmax_cross_entropy(model->forward(x), y); });
+    EXPECT_TRUE(torch::allclose(losses, expected, 1e-5, 1e-6));
+    EXPECT_TRUE(torch::equal(model->first->bias, before));
   }
 }
 

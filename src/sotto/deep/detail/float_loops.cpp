@@ -1,0 +1,68 @@
+#include "sotto/deep/detail/float_loops.hpp"
+
+#if defined(__x86_64__)
+#define SOTTO_VECTORISED __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define SOTTO_VECTORISED
+#endif
+
+namespace sotto::deep {
+namespace {
+
+constexpr int kLanes = 16;  // of double: wide enough to hide the latency of the additions
+
+}  // namespace
+
+SOTTO_VECTORISED double squares_of(const float* x, std::int64_t n) {
+  double lane[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int k = 0; k < kLanes; ++k) {
+      const double v = x[i + k];
+      lane[k] += v * v;
+    }
+  }
+  double sum = 0;
+  for (; i < n; ++i) sum += static_cast<double>(x[i]) * x[i];
+  for (const double v : lane) sum += v;
+  return sum;
+}
+
+SOTTO_VECTORISED double dot(const float* x, const float* y, std::int64_t n) {
+  double lane[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int k = 0; k < kLanes; ++k)
+      lane[k] += static_cast<double>(x[i + k]) * static_cast<double>(y[i + k]);
+  double sum = 0;
+  for (; i < n; ++i) sum += static_cast<double>(x[i]) * y[i];
+  for (const double v : lane) sum += v;
+  return sum;
+}
+
+SOTTO_VECTORISED void add_floats(double* __restrict to, const float* __restrict from,
+                                 std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) to[k] += from[k];
+}
+
+SOTTO_VECTORISED void descend(float* __restrict x, const float* __restrict gradient,
+                              const float* __restrict noise, float rate, std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) x[k] -= rate * (gradient[k] + noise[k]);
+}
+
+SOTTO_VECTORISED void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
+                                   float* table) {
+  const std::int64_t width = last - first;
+  for (std::int64_t i = 0; i < from.records; ++i) {
+    const float c = from.factor[i];
+    if (c == 0) continue;
+    for (std::int64_t s = i * from.t; s < (i + 1) * from.t; ++s) {
+      if (from.index[s] == from.padding) continue;
+      const float* __restrict row = from.rows + s * from.n + first;
+      float* __restrict to = table + from.index[s] * from.n + first;
+      for (std::int64_t k = 0; k < width; ++k) to[k] += c * row[k];
+    }
+  }
+}
+
+}  // namespace sotto::deep

@@ -1,0 +1,27 @@
+// Detail: loops over floats that must become vector code. Free of LibTorch, compiled with -O3 (CMakeLists.txt).
+#pragma once
+
+#include <cstdint>
+
+namespace sotto::deep {
+
+// ‖x‖² of n floats, and x·y, in double.
+double squares_of(const float* x, std::int64_t n);
+double dot(const float* x, const float* y, std::int64_t n);
+
+// to += from, in double.
+void add_floats(double* to, const float* from, std::int64_t n);
+// x −= rate·(gradient + noise).
+void descend(float* x, const float* gradient, const float* noise, float rate, std::int64_t n);
+
+// Rows of n floats that indices pick: table[index] += factor·row, for columns [first, last) only. Records have t indices each;
+// `padding` is left out, and so are records with factor 0.
+struct Gathered {
+  const std::int64_t* index;
+  const float* rows;
+  const float* factor;
+  std::int64_t records, t, n, padding;
+};
+void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last, float* table);
+
+}  // namespace sotto::deep
