@@ -57,52 +57,17 @@ fs::path idx_file(const std::string& folder, const std::string& part, const std:
       "a folder of images holds the four IDX files of MNIST and its relatives");
 }
 
-deep::Records image_records(const std::string& folder, const std::string& part,
-                            const deep::NetworkOptions& network) {
-  const fs::path image_path = idx_file(folder, part, "images"),
-                 label_path = idx_file(folder, part, "labels");
-  const IdxArray images = read_idx(image_path.string()), labels = read_idx(label_path.string());
-  if (images.shape.size() != 3 || static_cast<std::int64_t>(images.shape[1]) != network.input[1] ||
-      static_cast<std::int64_t>(images.shape[2]) != network.input[2])
-    throw DataError(fmt::format("the images in '{}' are not of the declared size {}x{}",
-                                image_path.string(), network.input[1], network.input[2]),
-                    "declare their size with --image HEIGHTxWIDTH");
-  if (labels.shape.size() != 1 || labels.shape[0] != images.shape[0])
-    throw DataError(fmt::format("'{}' has not one label for each image", label_path.string()));
-  const auto n = static_cast<std::int64_t>(images.shape[0]);
-  auto inputs = torch::empty({n, 1, network.input[1], network.input[2]}, torch::kByte);
-  std::memcpy(inputs.data_ptr(), images.values.data(), images.values.size());
-  auto targets = torch::empty({n}, torch::kLong);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint8_t label = labels.values[static_cast<std::size_t>(i)];
-    if (label >= network.outputs)
-      throw DataError(fmt::format("label {} of '{}' is not one of the {} declared classes", i + 1,
-                                  label_path.string(), network.outputs),
-                      "declare their number with --classes");
-    targets.data_ptr<std::int64_t>()[i] = label;
+// One label for each image. A label that is not one of the declared classes counts for nothing: whether there is one is private.
+torch::Tensor image_labels(const fs::path& path, std::int64_t images, std::int64_t classes) {
+  const IdxArray labels = read_idx(path.string());
+  if (labels.shape.size() != 1 || static_cast<std::int64_t>(labels.shape[0]) != images)
+    throw DataError(fmt::format("'{}' has not one label for each image", path.string()));
+  auto targets = torch::empty({images}, torch::kLong);
+  for (std::int64_t i = 0; i < images; ++i) {
+    const std::int64_t label = labels.values[static_cast<std::size_t>(i)];
+    targets.data_ptr<std::int64_t>()[i] = label < classes ? label : deep::kNoIgnoredIndex;
   }
-  return {inputs, targets};
-}
-
-deep::Records table_records(const Table& table, bool classification, bool with_targets) {
-  const auto n = static_cast<std::int64_t>(table.rows()),
-             width = static_cast<std::int64_t>(table.width());
-  auto inputs = torch::empty({n, width}, torch::kFloat);
-  std::vector<double> row(table.width());
-  for (std::int64_t i = 0; i < n; ++i) {
-    table.row(static_cast<std::size_t>(i), row);
-    float* out = inputs.data_ptr<float>() + i * width;
-    for (std::size_t j = 0; j < row.size(); ++j) out[j] = static_cast<float>(row[j]);
-  }
-  auto targets = torch::zeros({n}, classification ? torch::kLong : torch::kFloat);
-  for (std::int64_t i = 0; with_targets && i < n; ++i) {
-    const double target = table.targets()[static_cast<std::size_t>(i)];
-    if (classification)
-      targets.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(target);
-    else
-      targets.data_ptr<float>()[i] = static_cast<float>(target);
-  }
-  return {inputs, targets};
+  return targets;
 }
 
 DeepFacts table_facts(const Arguments& arguments) {
@@ -141,6 +106,43 @@ DeepFacts image_facts(const Arguments& arguments) {
 
 }  // namespace
 
+deep::Records image_records(const std::string& folder, const std::string& part,
+                            const deep::NetworkOptions& network, bool with_targets) {
+  const fs::path image_path = idx_file(folder, part, "images");
+  const IdxArray images = read_idx(image_path.string());
+  if (images.shape.size() != 3 || static_cast<std::int64_t>(images.shape[1]) != network.input[1] ||
+      static_cast<std::int64_t>(images.shape[2]) != network.input[2])
+    throw DataError(fmt::format("the images in '{}' are not of the declared size {}x{}",
+                                image_path.string(), network.input[1], network.input[2]),
+                    "declare their size with --image HEIGHTxWIDTH");
+  const auto n = static_cast<std::int64_t>(images.shape[0]);
+  auto inputs = torch::empty({n, 1, network.input[1], network.input[2]}, torch::kByte);
+  std::memcpy(inputs.data_ptr(), images.values.data(), images.values.size());
+  return {inputs, with_targets ? image_labels(idx_file(folder, part, "labels"), n, network.outputs)
+                               : torch::zeros({n}, torch::kLong)};
+}
+
+deep::Records table_records(const Table& table, bool classification, bool with_targets) {
+  const auto n = static_cast<std::int64_t>(table.rows()),
+             width = static_cast<std::int64_t>(table.width());
+  auto inputs = torch::empty({n, width}, torch::kFloat);
+  std::vector<double> row(table.width());
+  for (std::int64_t i = 0; i < n; ++i) {
+    table.row(static_cast<std::size_t>(i), row);
+    float* out = inputs.data_ptr<float>() + i * width;
+    for (std::size_t j = 0; j < row.size(); ++j) out[j] = static_cast<float>(row[j]);
+  }
+  auto targets = torch::zeros({n}, classification ? torch::kLong : torch::kFloat);
+  for (std::int64_t i = 0; with_targets && i < n; ++i) {
+    const double target = table.targets()[static_cast<std::size_t>(i)];
+    if (classification)
+      targets.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(target);
+    else
+      targets.data_ptr<float>()[i] = static_cast<float>(target);
+  }
+  return {inputs, targets};
+}
+
 DeepFacts training_facts(const Arguments& arguments) {
   const bool images = is_image_folder(arguments);
   if (images && arguments.given("schema"))
@@ -163,20 +165,10 @@ DeepFacts training_facts(const Arguments& arguments) {
 }
 
 deep::Records training_records(const Arguments& arguments, const DeepFacts& facts) {
-  if (!facts.encoder) return image_records(arguments.text("data"), "train", facts.network);
-  const Table table = load_table(arguments.text("data"), *facts.encoder, table_options(arguments));
+  if (!facts.encoder) return image_records(arguments.text("data"), "train", facts.network, true);
+  const Table table = load_table(arguments.text("data"), *facts.encoder,
+                                 table_options(arguments, facts.encoder->schema()));
   return table_records(table, facts.classification, true);
-}
-
-OtherRecords other_records(const Arguments& arguments, const Encoder* encoder,
-                           const deep::NetworkOptions& network, bool with_targets) {
-  if (encoder == nullptr) return {image_records(arguments.text("data"), "t10k", network), true};
-  TableOptions options = table_options(arguments);
-  options.targets = with_targets;
-  options.csv.names =
-      arguments.flag("no-header") ? encoder->schema().names() : std::vector<std::string>{};
-  const Table table = load_table(arguments.text("data"), *encoder, options);
-  return {table_records(table, encoder->is_classification(), with_targets), with_targets};
 }
 
 torch::Tensor losses_of(bool classification, const torch::Tensor& outputs,

@@ -8,6 +8,7 @@
 #include "arguments.hpp"
 #include "sotto/core/relation.hpp"
 #include "sotto/data/encoder.hpp"
+#include "sotto/data/table.hpp"
 #include "sotto/deep/models/network.hpp"
 #include "sotto/deep/training/records.hpp"
 
@@ -28,13 +29,10 @@ DeepFacts training_facts(const Arguments& arguments);
 // The records to train on. Throws DataError.
 deep::Records training_records(const Arguments& arguments, const DeepFacts& facts);
 
-// Files t10k-… of a folder of images, or a table; targets may be missing for predictions.
-struct OtherRecords {
-  deep::Records records;
-  bool has_targets = true;
-};
-OtherRecords other_records(const Arguments& arguments, const Encoder* encoder,
-                           const deep::NetworkOptions& network, bool with_targets);
+// Part "train" or "t10k" of a folder of images. A label that is not one of the declared classes counts for nothing in training.
+deep::Records image_records(const std::string& folder, const std::string& part,
+                            const deep::NetworkOptions& network, bool with_targets);
+deep::Records table_records(const Table& table, bool classification, bool with_targets);
 
 // The loss of a network for these facts.
 torch::Tensor losses_of(bool classification, const torch::Tensor& outputs,

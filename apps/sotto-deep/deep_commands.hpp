@@ -9,5 +9,6 @@ namespace sotto::cli {
 void deep_train(const Arguments& arguments, Context& context);
 void deep_evaluate(const Arguments& arguments, Context& context);
 void deep_predict(const Arguments& arguments, Context& context);
+void deep_sweep(const Arguments& arguments, Context& context);
 
 }  // namespace sotto::cli

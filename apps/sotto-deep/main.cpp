@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   deep_runs() = {{"train", deep_train},
                  {"evaluate", deep_evaluate},
                  {"predict", deep_predict},
+                 {"sweep", deep_sweep},
                  {"dpsgd", bench_dpsgd}};
   return run_shell(argc, argv);
 }

@@ -9,7 +9,7 @@
 #include "artifact.hpp"
 #include "certify.hpp"
 #include "charge.hpp"
-#include "commands/commands.hpp"
+#include "commands/budget_options.hpp"
 #include "deep_commands.hpp"
 #include "fingerprinting.hpp"
 #include "signing.hpp"
@@ -28,7 +28,11 @@ using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 volatile std::sig_atomic_t stop_asked = 0;
-void ask_to_stop(int) { stop_asked = 1; }
+// The first signal ends the run after this step; the next one ends the process, and the last checkpoint stands.
+void ask_to_stop(int signal) {
+  stop_asked = 1;
+  std::signal(signal, SIG_DFL);
+}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -113,22 +117,28 @@ class EpsilonSoFar {
 
 class Run {
  public:
-  Run(const Arguments& arguments, Context& context, deep::Trainer& trainer, std::string checkpoint)
+  Run(const Arguments& arguments, Context& context, deep::Trainer& trainer, std::string checkpoint,
+      deep::Notes notes)
       : arguments_(arguments),
         context_(context),
         trainer_(trainer),
-        checkpoint_(std::move(checkpoint)) {}
+        checkpoint_(std::move(checkpoint)),
+        notes_(std::move(notes)) {}
+
+  void save() const { deep::save_checkpoint(checkpoint_, trainer_, notes_); }
 
   void fit(const deep::Records& records, Rng& rng) {
     std::signal(SIGINT, ask_to_stop);
     std::signal(SIGTERM, ask_to_stop);
-    Progress progress(context_.progress("training", trainer_.planned()));
+    ProgressOptions shown = context_.progress("training", trainer_.planned());
+    shown.first = trainer_.done();
+    Progress progress(std::move(shown));
     EpsilonSoFar epsilon(arguments_.maybe_number("delta").value_or(0));
     const double every = arguments_.number("checkpoint-seconds");
     const auto start = Clock::now();
     auto saved = start;
     const std::uint64_t first = trainer_.done();
-    const double batch = expected_batch();
+    const double batch = trainer_.expected_batch();
     trainer_.fit(records, rng, [&](const deep::Trainer& t) {
       if (!context_.quiet) {
         // The expected batch, not the true one, which is private.
@@ -139,14 +149,15 @@ class Run {
           note += fmt::format(", loss {:.4f} NOT PRIVATE", t.private_loss());
         progress.advance(t.done(), note);
       }
-      if (stop_asked != 0 || seconds_since(saved) >= every) {
-        deep::save_checkpoint(checkpoint_, t);
+      if (seconds_since(saved) >= every) {
+        save();
         saved = Clock::now();
       }
       return stop_asked == 0;
     });
-    progress.finish();
-    if (stop_asked != 0 && trainer_.done() < trainer_.planned())
+    progress.stop();
+    save();  // what waits for the ledger's word is kept before it is asked
+    if (trainer_.done() < trainer_.planned())
       throw Error(ErrorCode::interrupted,
                   fmt::format("interrupted after step {} of {}; the state is in '{}'",
                               trainer_.done(), trainer_.planned(), checkpoint_),
@@ -154,13 +165,14 @@ class Run {
   }
 
  private:
-  double expected_batch() const { return trainer_.plan() ? trainer_.plan()->expected_batch() : 0; }
-
   const Arguments& arguments_;
   Context& context_;
   deep::Trainer& trainer_;
   std::string checkpoint_;
+  deep::Notes notes_;
 };
+
+constexpr const char* kReservation = "reservation";  // note of a checkpoint
 
 std::string checkpoint_place(const Arguments& arguments) {
   if (arguments.given("checkpoint")) return arguments.text("checkpoint");
@@ -180,7 +192,8 @@ void check_places(const Arguments& arguments) {
     throw InvalidArgument(fmt::format("'{}' is the checkpoint of an earlier run", place),
                           "go on with --resume, or remove it to start again");
   if (!there && arguments.flag("resume"))
-    throw InvalidArgument(fmt::format("there is no checkpoint '{}' to resume from", place));
+    throw InvalidArgument(fmt::format("there is no checkpoint '{}' to resume from", place),
+                          "leave out --resume to start; the same --key pays once");
 }
 
 void print_dry_run(const Json& summary, const TrainRequest& request, const DeepFacts& facts,
@@ -209,13 +222,9 @@ void deep_train(const Arguments& arguments, Context& context) {
   torch::manual_seed(rng.next_u64());  // initial weights
   deep::Network network(facts.network);
   const std::uint64_t parameters = deep::count_parameters(*network);
+  check_delta(arguments, facts.rows, "declared rows", context);
   const TrainRequest request = train_request(arguments, facts, parameters);
   const double delta = arguments.maybe_number("delta").value_or(0);
-  if (delta >= 1 / static_cast<double>(facts.rows))
-    context.note(
-        fmt::format("sotto: warning: --delta {} is not below 1/rows = {:.3g}; such a delta allows "
-                    "revealing whole rows",
-                    delta, 1 / static_cast<double>(facts.rows)));
   const double cost = request.plan ? request.plan->epsilon(request.plan->steps(), delta).upper : 0;
   Json json = summary(request, facts, arguments, parameters, cost);
   Payment payment(
@@ -233,8 +242,6 @@ void deep_train(const Arguments& arguments, Context& context) {
         "give a name of your own to this run; --resume takes it up again with the same key");
   const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
   const std::string fingerprint_key = read_fingerprint_key(arguments);
-  payment.reserve(context);
-
   const auto objective = [&](const torch::Tensor& x, const torch::Tensor& y) {
     return losses_of(facts.classification, network->forward(x), y);
   };
@@ -242,12 +249,22 @@ void deep_train(const Arguments& arguments, Context& context) {
                               ? deep::Trainer(*network, *request.plan, objective, request.trainer)
                               : deep::Trainer(*network, request.plain, objective, request.trainer);
   const std::string checkpoint = checkpoint_place(arguments);
+  std::string reservation;  // of the run that is resumed
   if (arguments.flag("resume")) {
-    deep::load_checkpoint(checkpoint, trainer);
+    reservation = deep::load_checkpoint(checkpoint, trainer)[kReservation];
+    if (!reservation.empty() && !payment.active())
+      throw VerificationFailed("the run that is resumed was charged to a ledger, and none is named",
+                               "add --ledger, --dataset and --key as in the first call");
     context.note(fmt::format("resuming after step {} of {}", trainer.done(), trainer.planned()));
   }
-  const deep::Records records = payment.guard([&] { return training_records(arguments, facts); });
-  Run(arguments, context, trainer, checkpoint).fit(records, rng);
+  // All steps behind it: the result is fixed, and writing it out once more is no new release.
+  const bool finished = trainer.done() == trainer.planned();
+  payment.take_up(context, finished ? reservation : "");
+  if (!finished) {
+    Run run(arguments, context, trainer, checkpoint, {{kReservation, payment.reservation()}});
+    run.save();  // from here on a kill at any moment can be resumed
+    run.fit(payment.guard([&] { return training_records(arguments, facts); }), rng);
+  }
   trainer.parameters_to_release();
   const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
   payment.commit(context);
@@ -264,7 +281,7 @@ void deep_train(const Arguments& arguments, Context& context) {
   if (arguments.flag("json")) {
     json["seconds"] = seconds;
     json["out"] = arguments.text("out");
-    if (seeded) json["warning"] = kInsecure;
+    if (seeded && request.plan) json["warning"] = kInsecure;
     context.out.print("{}\n", json.dump());
     return;
   }

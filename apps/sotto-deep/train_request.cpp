@@ -11,6 +11,18 @@
 namespace sotto::cli {
 namespace {
 
+// Options of the other half of sotto train: what would be ignored is refused.
+void check_options(const Arguments& arguments) {
+  for (const char* option :
+       {"regularisation", "iterations", "parts", "aggregate", "bins", "candidates"})
+    if (arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} is for linear models, not for networks", option));
+  if (arguments.given("hidden") && arguments.text("model") != "mlp")
+    throw InvalidArgument("--hidden is for the model mlp only");
+  if (arguments.given("steps") && arguments.given("epochs"))
+    throw InvalidArgument("--steps and --epochs are both given", "choose one of them");
+}
+
 void check_method(const Arguments& arguments) {
   const std::string method = arguments.text("method");
   if (method != "auto" && method != "gradient" && method != "none")
@@ -28,15 +40,6 @@ void check_method(const Arguments& arguments) {
   if (method != "none" && !budget)
     throw InvalidArgument("training needs a budget",
                           "give --epsilon with --delta, or --noise-multiplier");
-}
-
-void check_delta(double delta, std::uint64_t rows) {
-  const auto n = static_cast<double>(rows);
-  if (delta >= 1 / std::sqrt(n))
-    throw InvalidArgument(
-        fmt::format("--delta is {}; for {} declared rows it must be below 1/sqrt(rows) = {:.3g}",
-                    delta, rows, 1 / std::sqrt(n)),
-        "choose delta well below 1/rows");
 }
 
 deep::TrainerOptions trainer_options(const Arguments& arguments,
@@ -61,41 +64,38 @@ deep::TrainerOptions trainer_options(const Arguments& arguments,
   return options;
 }
 
-}  // namespace
+std::optional<double> maybe(const Arguments& arguments, const char* option) {
+  if (!arguments.given(option)) return std::nullopt;
+  return arguments.number(option);
+}
 
-TrainRequest train_request(const Arguments& arguments, const DeepFacts& facts,
-                           std::uint64_t parameters) {
-  check_method(arguments);
-  const bool is_private = arguments.text("method") != "none";
-  std::optional<double> epsilon = arguments.maybe_number("epsilon");
+TrainRequest request_of(const Arguments& arguments, const DeepFacts& facts,
+                        std::uint64_t parameters, bool is_private, std::optional<double> epsilon) {
   const deep::TrainingDefaults defaults =
       deep::training_defaults(facts.network.kind, facts.rows,
                               is_private ? std::optional(epsilon.value_or(3)) : std::nullopt);
   TrainRequest request;
   request.trainer = trainer_options(arguments, defaults.optimizer);
   const deep::Sampling sampling = deep::parse_sampling(arguments.text("sampling"));
-  double batch = arguments.given("batch") ? arguments.number("batch") : defaults.batch;
+  double batch = maybe(arguments, "batch").value_or(defaults.batch);
   if (sampling == deep::Sampling::full_batch) batch = static_cast<double>(facts.rows);
-  const double epochs = arguments.given("epochs") ? arguments.number("epochs") : defaults.epochs;
+  const double epochs = maybe(arguments, "epochs").value_or(defaults.epochs);
   std::uint64_t steps = arguments.given("steps") ? arguments.whole("steps") : 0;
   if (steps == 0)
     steps = static_cast<std::uint64_t>(std::ceil(epochs * static_cast<double>(facts.rows) / batch));
   request.plain = {.sampling = sampling, .records = facts.rows, .batch = batch, .steps = steps};
   if (!is_private) return request;
 
-  const double delta = arguments.number("delta");
-  check_delta(delta, facts.rows);
-  deep::PlanOptions options{
-      .records = facts.rows,
-      .relation = facts.relation,
-      .sampling = sampling,
-      .batch = batch,
-      .steps = steps,
-      .clip = arguments.given("clip") ? arguments.number("clip") : defaults.clip,
-      .noise_multiplier = arguments.maybe_number("noise-multiplier"),
-      .epsilon = epsilon,
-      .delta = delta,
-      .dimension = parameters};
+  deep::PlanOptions options{.records = facts.rows,
+                            .relation = facts.relation,
+                            .sampling = sampling,
+                            .batch = batch,
+                            .steps = steps,
+                            .clip = maybe(arguments, "clip").value_or(defaults.clip),
+                            .noise_multiplier = maybe(arguments, "noise-multiplier"),
+                            .epsilon = epsilon,
+                            .delta = arguments.number("delta"),
+                            .dimension = parameters};
   if (arguments.text("clipping") == "adaptive") options.adaptive.emplace();
   options.noise = arguments.text("noise") != "auto"
                       ? deep::parse_noise_kind(arguments.text("noise"))
@@ -103,6 +103,25 @@ TrainRequest train_request(const Arguments& arguments, const DeepFacts& facts,
                                      : deep::default_noise(parameters, batch);
   request.plan.emplace(std::move(options));
   return request;
+}
+
+}  // namespace
+
+TrainRequest train_request(const Arguments& arguments, const DeepFacts& facts,
+                           std::uint64_t parameters) {
+  check_options(arguments);
+  check_method(arguments);
+  return request_of(arguments, facts, parameters, arguments.text("method") != "none",
+                    maybe(arguments, "epsilon"));
+}
+
+TrainRequest request_at(const Arguments& arguments, const DeepFacts& facts,
+                        std::uint64_t parameters, std::optional<double> epsilon) {
+  check_options(arguments);
+  if (epsilon && !arguments.given("delta"))
+    throw InvalidArgument("training a network needs --delta: its noise is Gaussian",
+                          "e.g. --delta 1e-5");
+  return request_of(arguments, facts, parameters, epsilon.has_value(), epsilon);
 }
 
 }  // namespace sotto::cli

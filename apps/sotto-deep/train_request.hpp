@@ -15,7 +15,11 @@ struct TrainRequest {
   deep::TrainerOptions trainer;
 };
 
+// From --method, --epsilon and the rest of `sotto train`. Throws InvalidArgument, Unsupported, BudgetExceeded.
 TrainRequest train_request(const Arguments& arguments, const DeepFacts& facts,
                            std::uint64_t parameters);
+// The same for a given ε; none: without privacy.
+TrainRequest request_at(const Arguments& arguments, const DeepFacts& facts,
+                        std::uint64_t parameters, std::optional<double> epsilon);
 
 }  // namespace sotto::cli

@@ -192,20 +192,37 @@ void Payment::quote(Context& context, Json& json) {
 
 void Payment::reserve(Context& context) {
   if (!active()) return;
-  ledger_.emplace(ledger::Ledger::open(*location_, ledger::OpenMode::write));
-  receipt_ = ledger_->reserve(charge_);
-  if (receipt_->replayed && receipt_->committed)
+  reserve_entry(context);
+  if (receipt_->committed)
     throw InvalidArgument(
         fmt::format("the key '{}' is used up: entry {} was committed, so its result may be out",
                     charge_.key, receipt_->entry),
         "running again draws fresh noise, which is another release: give it a key of its own");
-  if (receipt_->replayed)
+}
+
+void Payment::reserve_entry(Context& context) {
+  ledger_.emplace(ledger::Ledger::open(*location_, ledger::OpenMode::write));
+  receipt_ = ledger_->reserve(charge_);
+  if (receipt_->replayed && !receipt_->committed)
     context.note(
         fmt::format("takes up reservation {} of {} again", receipt_->entry, charge_.dataset));
 }
 
+void Payment::take_up(Context& context, const std::string& fixed) {
+  if (fixed.empty() || !active()) return reserve(context);
+  reserve_entry(context);
+  if (reservation() == fixed) return;
+  if (!receipt_->replayed) give_back();
+  throw VerificationFailed("the result that waits belongs to another reservation of a ledger",
+                           "name the ledger, the data set and the key it was made for");
+}
+
+std::string Payment::reservation() const {
+  return receipt_ ? fmt::format("{} entry {}", receipt_->store, receipt_->entry) : "";
+}
+
 void Payment::commit(Context& context) {
-  if (!active()) return;
+  if (!active() || receipt_->committed) return;
   receipt_ = ledger_->commit(receipt_->entry);
   context.note(statement_of(*receipt_, charge_.spec));
 }

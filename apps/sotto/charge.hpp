@@ -45,6 +45,12 @@ class Payment {
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
   void quote(Context& context, nlohmann::ordered_json& json);
   void reserve(Context& context);
+  // For work whose result may be fixed before it is committed, and written out again after a crash: the same key then pays for the
+  // same result. `fixed`: what reservation() said when the result was put aside, empty when there is none yet.
+  // Throws VerificationFailed when the result belongs to another reservation.
+  void take_up(Context& context, const std::string& fixed);
+  // Names the reservation, for a note beside a result that waits for commit(); empty without a ledger.
+  std::string reservation() const;
   // Runs what reads private data. A file that is absent or has another header gives the reservation back: that depends on public facts, so
   // the ledger may say it. A row that cannot be parsed does not: the ledger's entry would tell its readers something about one record. The
   // reservation then stays open, as after a crash, and a run with the same key takes it up once the file is corrected.
@@ -67,6 +73,7 @@ class Payment {
   std::optional<LedgerReference> reference() const;
 
  private:
+  void reserve_entry(Context& context);
   void give_back() noexcept;
   DataError stays_open(const DataError& error) const;
 

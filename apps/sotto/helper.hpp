@@ -15,7 +15,7 @@ namespace sotto::cli {
 
 using Run = void (*)(const Arguments&, Context&);
 
-// Networks: trained by `train --model mlp`, given as a directory to `evaluate` and `predict`, timed by `bench dpsgd`.
+// Networks: trained by `train --model mlp` and `sweep --model mlp`, given as a directory to `evaluate` and `predict`, timed by `bench dpsgd`.
 bool is_deep_call(const Command& command, const Arguments& arguments);
 
 // By the name of the command. Filled by the main function of sotto-deep only.

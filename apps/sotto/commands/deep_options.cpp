@@ -16,7 +16,6 @@ bool is_deep_artifact(const Arguments& arguments) {
 }
 
 std::vector<Option> network_options() {
-  const std::string network = "Networks (softmax, mlp, cnn)";
   std::vector<Option> options = {
       {.name = "rows",
        .type = Type::whole,
@@ -148,8 +147,15 @@ std::vector<Option> network_options() {
        .type = Type::flag,
        .help = "show the training loss on standard error; it is NOT PRIVATE"},
   };
-  for (Option& option : options) option.group = network;
+  for (Option& option : options) option.group = kNetworkGroup;
   return options;
+}
+
+bool is_about_one_run(const Option& option) {
+  static const std::vector<std::string> kNames = {
+      "checkpoint",  "checkpoint-seconds", "resume",
+      "torchscript", "show-private-loss",  "noise-multiplier"};
+  return std::find(kNames.begin(), kNames.end(), option.name) != kNames.end();
 }
 
 }  // namespace sotto::cli

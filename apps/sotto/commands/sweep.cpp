@@ -1,48 +1,19 @@
 // sotto sweep: the privacy–utility curve. For public or synthetic data; or, with --private, a release that costs all its runs.
+#include "sweep.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "../charge.hpp"
-#include "../output_file.hpp"
-#include "model_options.hpp"
-#include "sotto/accounting/account.hpp"
+#include "deep_options.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/rounded_text.hpp"
 #include "sotto/models/evaluation.hpp"
 #include "sotto/models/linear/training.hpp"
-#include "sotto/report/utility_curve.hpp"
 
 namespace sotto::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kPublicOnly = "FOR PUBLIC OR SYNTHETIC DATA ONLY";
-
-std::vector<double> epsilons_of(const Arguments& arguments) {
-  std::vector<double> result;
-  for (const std::string& text : arguments.list("epsilons")) {
-    double value = 0;
-    std::size_t used = 0;
-    try {
-      value = std::stod(text, &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used == 0 || used != text.size() || !(value > 0) || value > 1e6)
-      throw InvalidArgument(
-          fmt::format("--epsilons holds '{}'; each must be a number above 0", text),
-          "for example --epsilons 0.1,0.3,1,3,10");
-    result.push_back(value);
-  }
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
 
 // Training and test rows under one encoding. Methods may encode differently, so there can be several.
 struct Rows {
@@ -51,17 +22,10 @@ struct Rows {
   std::unique_ptr<Table> train, test;
 };
 
-// Every row is a test row with this probability, by a fixed rule: the data is public.
 void split(Rows& rows, const Table& all, double fraction) {
-  Rng rng = Rng::insecure_seed(1);
-  std::vector<bool> held(all.rows());
-  for (std::size_t i = 0; i < held.size(); ++i)
-    held[i] = static_cast<double>(rng.next_u64() >> 11) * 0x1p-53 < fraction;
-  const auto kept = static_cast<std::uint64_t>(std::count(held.begin(), held.end(), false));
-  if (kept == 0 || kept == held.size())
-    throw DataError("too few rows to split into training and test rows", "give --test FILE");
+  const std::vector<bool> held = held_out_rows(all.rows(), fraction);
   Schema schema = rows.schema;
-  schema.rows = kept;
+  schema.rows = static_cast<std::uint64_t>(std::count(held.begin(), held.end(), false));
   rows.encoder = std::make_unique<Encoder>(schema);
   rows.train = std::make_unique<Table>(*rows.encoder);
   rows.test = std::make_unique<Table>(*rows.encoder);
@@ -109,217 +73,88 @@ double quality(const LinearModel& model, const Table& test) {
   return e.is_classification ? e.classification.accuracy : e.regression.r2;
 }
 
-struct Sweep {
-  LinearKind kind;
-  std::vector<Method> methods;
-  std::vector<double> epsilons;
-  std::uint64_t repeats;
-  std::optional<double> delta;
-
-  TrainingRequest request(Method method, double epsilon) const {
-    return {.kind = kind,
-            .method = method,
-            .budget = delta ? Budget::approximate(epsilon, *delta) : Budget::pure(epsilon)};
-  }
-  TrainingRequest baseline() const { return {.kind = kind, .method = Method::none}; }
-};
-
-Sweep sweep_of(const Arguments& arguments) {
-  Sweep sweep{.kind = parse_linear_kind(arguments.text("model")),
-              .methods = {},
-              .epsilons = epsilons_of(arguments),
-              .repeats = arguments.whole("repeats"),
-              .delta = arguments.maybe_number("delta")};
-  for (const std::string& name : arguments.list("methods")) {
-    sweep.methods.push_back(parse_method(name));
-    if (sweep.methods.back() == Method::none)
-      throw InvalidArgument("--methods holds 'none', which has no epsilon",
-                            "the line without privacy is drawn anyway, unless --private");
-  }
-  return sweep;
-}
-
-// What all runs together release about whoever is in the training data.
-Spec all_runs(const Sweep& sweep, const Schema& schema) {
-  std::vector<Event> events;
-  for (const Method method : sweep.methods) {
-    for (const double epsilon : sweep.epsilons) {
-      const TrainingRequest request = sweep.request(method, epsilon);
-      const Encoder encoder(with_basis(schema, request.kind, request.method, request.budget));
-      events.push_back(repeat(*LinearTraining(encoder, request).event(), sweep.repeats));
+// Linear models, one curve for each method.
+class LinearSweep final : public SweepSubject {
+ public:
+  explicit LinearSweep(const Arguments& arguments)
+      : kind_(parse_linear_kind(arguments.text("model"))),
+        delta_(arguments.maybe_number("delta")),
+        data_(arguments) {
+    for (const std::string& name : arguments.list("methods")) {
+      methods_.push_back(parse_method(name));
+      if (methods_.back() == Method::none)
+        throw InvalidArgument("--methods holds 'none', which has no epsilon",
+                              "the line without privacy is drawn anyway, unless --private");
     }
+    chosen_.resize(methods_.size());
   }
-  return {schema.relation, events};
-}
 
-struct TotalCost {
-  double epsilon, delta;
-};
-
-// At the delta of one run where that can be, else at that of all runs together: deltas of their own add up.
-TotalCost total_cost(const Spec& spec, double delta, std::uint64_t runs) {
-  try {
-    return {guarantee(spec, delta).upper, delta};
-  } catch (const AccountingError&) {
-    const double sum = delta * static_cast<double>(runs) * (1 + 1e-9);
-    if (!(sum > delta && sum < 1)) throw;
-    return {guarantee(spec, sum).upper, sum};
+  std::vector<std::string> methods() const override {
+    std::vector<std::string> names;
+    for (const Method method : methods_) names.emplace_back(name(method));
+    return names;
   }
-}
+  Relation relation() const override { return data_.schema().relation; }
+  std::string unit() const override { return std::string(name(data_.schema().unit)); }
+  std::optional<std::uint64_t> rows() const override { return data_.schema().rows; }
+  std::string target() const override {
+    const ColumnSchema* target = data_.schema().target();
+    return target != nullptr ? target->name : "?";
+  }
+  std::string metric() const override { return kind_ == LinearKind::linear ? "r2" : "accuracy"; }
 
-UtilityReport measure(const Sweep& sweep, Data& data, bool with_baseline, Rng& rng,
-                      Context& context) {
-  UtilityReport report;
-  report.delta = sweep.delta.value_or(0);
-  Progress progress(
-      context.progress("training", sweep.methods.size() * sweep.epsilons.size() * sweep.repeats));
-  std::uint64_t done = 0;
-  for (const Method method : sweep.methods) {
-    UtilityCurve curve{.method = std::string(name(method)), .points = {}};
-    for (const double epsilon : sweep.epsilons) {
-      const TrainingRequest request = sweep.request(method, epsilon);
-      const Rows& rows = data.of(request);
-      const LinearTraining training(*rows.encoder, request);
-      if (method == Method::automatic)
-        curve.method = fmt::format("auto: {}", name(training.method()));
-      UtilityPoint point{.epsilon = epsilon, .values = {}};
-      for (std::uint64_t i = 0; i < sweep.repeats; ++i) {
-        point.values.push_back(quality(training.run(*rows.train, rng).model, *rows.test));
-        progress.advance(++done);
-      }
-      curve.points.push_back(std::move(point));
+  Event event(std::size_t method, double epsilon) const override {
+    const TrainingRequest wanted = request(method, epsilon);
+    const Encoder encoder(with_basis(data_.schema(), wanted.kind, wanted.method, wanted.budget));
+    return *LinearTraining(encoder, wanted).event();
+  }
+
+  std::vector<double> qualities(std::size_t method, double epsilon, std::uint64_t repeats, Rng& rng,
+                                const std::function<void()>& done) override {
+    const TrainingRequest wanted = request(method, epsilon);
+    const Rows& rows = data_.of(wanted);
+    const LinearTraining training(*rows.encoder, wanted);
+    chosen_[method] = name(training.method());
+    std::vector<double> values;
+    for (std::uint64_t i = 0; i < repeats; ++i) {
+      values.push_back(quality(training.run(*rows.train, rng).model, *rows.test));
+      done();
     }
-    report.curves.push_back(std::move(curve));
+    return values;
   }
-  if (with_baseline) {
-    const Rows& rows = data.of(sweep.baseline());
-    const LinearTraining training(*rows.encoder, sweep.baseline());
-    report.non_private = quality(training.run(*rows.train, rng).model, *rows.test);
+  double without_privacy(Rng& rng) override {
+    const TrainingRequest wanted{.kind = kind_, .method = Method::none};
+    const Rows& rows = data_.of(wanted);
+    return quality(LinearTraining(*rows.encoder, wanted).run(*rows.train, rng).model, *rows.test);
   }
-  progress.finish();
-  return report;
-}
+  std::string curve(std::size_t method) const override {
+    return methods_[method] == Method::automatic ? "auto: " + chosen_[method]
+                                                 : std::string(name(methods_[method]));
+  }
 
-Json to_json(const UtilityReport& report) {
-  Json curves = Json::array();
-  for (const UtilityCurve& curve : report.curves) {
-    Json points = Json::array();
-    for (const UtilityPoint& p : curve.points)
-      points.push_back({{"epsilon", p.epsilon},
-                        {"mean", p.mean()},
-                        {"lowest", p.lowest()},
-                        {"highest", p.highest()},
-                        {"values", p.values}});
-    curves.push_back({{"method", curve.method}, {"points", std::move(points)}});
+ private:
+  TrainingRequest request(std::size_t method, double epsilon) const {
+    return {.kind = kind_,
+            .method = methods_[method],
+            .budget = delta_ ? Budget::approximate(epsilon, *delta_) : Budget::pure(epsilon)};
   }
-  return curves;
-}
 
-void print_table(const UtilityReport& report, Context& context) {
-  for (const UtilityCurve& curve : report.curves) {
-    context.out.print("{}\n", context.bold(curve.method));
-    for (const UtilityPoint& p : curve.points)
-      context.out.print("  epsilon {:<8g} {} {:.4f} ({:.4f} to {:.4f})\n", p.epsilon, report.metric,
-                        p.mean(), p.lowest(), p.highest());
-  }
-  if (report.non_private)
-    context.out.print("without privacy    {} {:.4f}\n", report.metric, *report.non_private);
-}
+  LinearKind kind_;
+  std::optional<double> delta_;
+  Data data_;
+  std::vector<Method> methods_;
+  std::vector<std::string> chosen_;  // what "auto" became
+};
 
 void run(const Arguments& arguments, Context& context) {
-  const Sweep sweep = sweep_of(arguments);
-  const bool is_private = arguments.flag("private");
-  if (is_private && !arguments.given("test"))
-    throw InvalidArgument(
-        "--private needs --test FILE with public rows: measuring on private ones is a release too",
-        "or leave out --private when the data is public or synthetic");
-  Data data(arguments);
-  if (is_private && data.schema().rows)
-    check_delta(arguments, *data.schema().rows, "declared rows", context);
-  // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
-  std::optional<Spec> spec;
-  std::optional<TotalCost> all;
-  const std::uint64_t runs = sweep.methods.size() * sweep.epsilons.size() * sweep.repeats;
-  if (is_private || data.schema().rows) {
-    spec = all_runs(sweep, data.schema());
-    all = total_cost(*spec, sweep.delta.value_or(0), runs);
-  }
-  // Public data has no budget, whatever ledger the environment names.
-  std::optional<Payment> payment;
-  if (is_private) payment.emplace(arguments, spec, std::string(name(data.schema().unit)));
-  for (const char* option : {"ledger", "dsn-file", "dataset", "part", "purpose", "key"}) {
-    if (!is_private && arguments.given(option))
-      throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
-  }
-  const std::string total =
-      all ? fmt::format("{} runs together: epsilon = {}, delta = {} ({}, unit: one {})", runs,
-                        round_up(all->epsilon), round_up(all->delta), name(data.schema().relation),
-                        name(data.schema().unit))
-          : fmt::format("{} runs; the schema declares no rows, so their cost is not known", runs);
-  const std::string warning =
-      is_private
-          ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->epsilon))
-          : kPublicOnly;
-  Json json = {{"schema", 1},
-               {"private", is_private},
-               {"warning", warning},
-               {"runs", runs},
-               {"epsilon_all_runs", all ? Json(all->epsilon) : Json(nullptr)},
-               {"delta_all_runs", all ? Json(all->delta) : Json(nullptr)},
-               {"delta", sweep.delta.value_or(0)},
-               {"relation", name(data.schema().relation)}};
-  if (arguments.flag("dry-run")) {
-    json["dry_run"] = true;
-    if (payment) payment->quote(context, json);
-    arguments.flag("json")
-        ? context.out.print("{}\n", json.dump())
-        : context.out.print("not run, no data read\n  {}\n  would cost {}\n", warning, total);
-    return;
-  }
-  if (!arguments.given("out"))
-    throw InvalidArgument("sotto sweep needs --out DIR, the place of the curve");
-  const std::filesystem::path place = arguments.text("out");
-  std::error_code error;
-  std::filesystem::create_directories(place, error);
-  if (error)
-    throw StorageError(
-        fmt::format("cannot make the directory '{}': {}", place.string(), error.message()));
-  context.err.print("{}\n", warning);
-  context.err.flush();
-
-  std::optional<Rng> seeded = insecure_rng(arguments, context);
-  if (payment) payment->reserve(context);
-  const auto work = [&] {
-    return measure(sweep, data, !is_private, seeded ? *seeded : context.rng(), context);
-  };
-  UtilityReport report = payment ? payment->guard(work) : work();
-  if (payment) payment->commit(context);
-  const ColumnSchema* target = data.schema().target();
-  report.title =
-      fmt::format("{} model of {}", arguments.text("model"), target ? target->name : "?");
-  report.metric = sweep.kind == LinearKind::linear ? "r2" : "accuracy";
-  report.warning = seeded ? warning + " · " + kInsecure : warning;
-  report.facts = {
-      {is_private ? "spent" : "if the data were private", total},
-      {"measured on", arguments.given("test") ? "the rows of a separate test file, as they are"
-                                              : "rows held out of the data, as they are"}};
-  write_file(place / "sweep.csv", utility_csv(report));
-  write_file(place / "sweep.svg", utility_svg(report));
-  write_file(place / "sweep.html", utility_html(report));
-  if (arguments.flag("json")) {
-    json["metric"] = report.metric;
-    json["curves"] = to_json(report);
-    json["non_private"] = report.non_private ? Json(*report.non_private) : Json(nullptr);
-    json["out"] = arguments.text("out");
-    if (payment) payment->add_to(json);
-    context.out.print("{}\n", json.dump());
-    return;
-  }
-  context.out.print("{}\n", context.bold(report.warning));
-  print_table(report, context);
-  context.out.print("{}{}\nwrote sweep.csv, sweep.svg and sweep.html to {}\n",
-                    is_private ? "spent: " : "if the data were private: ", total,
-                    arguments.text("out"));
+  for (const Option& option : network_options())
+    if (arguments.given(option.name))
+      throw InvalidArgument(fmt::format("--{} is for networks, not for the model {}", option.name,
+                                        arguments.text("model")),
+                            "choose --model softmax, mlp or cnn");
+  if (arguments.given("batch")) throw InvalidArgument("--batch is for networks here");
+  LinearSweep sweep(arguments);
+  run_sweep(arguments, context, sweep);
 }
 
 }  // namespace
@@ -329,7 +164,9 @@ Command sweep_command() {
   options.push_back({.name = "test",
                      .type = Type::file,
                      .value = "FILE",
-                     .help = "public rows to measure on; default: rows held out of the data",
+                     .help =
+                         "public rows to measure on; default: rows held out of the data, or the "
+                         "t10k files of a folder of images",
                      .group = "Data"});
   options.push_back({.name = "test-fraction",
                      .type = Type::number,
@@ -338,16 +175,17 @@ Command sweep_command() {
                      .fallback = "0.25",
                      .range = Range::inside(0, 1),
                      .group = "Data"});
-  options.push_back({.name = "model",
-                     .type = Type::choice,
-                     .value = "KIND",
-                     .help = "what to fit: a class (logistic, svm) or a number (linear)",
-                     .fallback = "logistic",
-                     .choices = {"logistic", "svm", "linear"}});
+  options.push_back(
+      {.name = "model",
+       .type = Type::choice,
+       .value = "KIND",
+       .help = "what to fit: a class (logistic, svm), a number (linear), or a network",
+       .fallback = "logistic",
+       .choices = {"logistic", "svm", "linear", "softmax", "mlp", "cnn"}});
   options.push_back({.name = "methods",
                      .type = Type::list,
                      .value = "A,B",
-                     .help = "routes to privacy, one curve each",
+                     .help = "routes to privacy, one curve each; networks have one",
                      .fallback = "auto"});
   options.push_back({.name = "epsilons",
                      .type = Type::list,
@@ -375,6 +213,15 @@ Command sweep_command() {
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for sweep.csv, sweep.svg and sweep.html"});
+  options.push_back({.name = "batch",
+                     .type = Type::number,
+                     .value = "B",
+                     .help = "expected records in a step; default by a public rule",
+                     .range = Range::above(0),
+                     .group = kNetworkGroup});
+  for (Option& option : network_options()) {
+    if (!is_about_one_run(option)) options.push_back(std::move(option));
+  }
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
@@ -392,10 +239,13 @@ Command sweep_command() {
                 "--methods auto,gradient --epsilons 0.3,1,3 --delta 1e-5 --repeats 2 --out curve"},
                {"What would it cost on private data?",
                 "sotto sweep --data people.csv --schema people.toml --model linear --delta "
-                "1e-5 --private --test people.csv --dry-run"}},
+                "1e-5 --private --test people.csv --dry-run"},
+               {"The curve of a small network",
+                "sotto sweep --data people.csv --schema people.toml --model mlp --target city "
+                "--epsilons 1,8 --delta 1e-5 --repeats 1 --epochs 2 --out networks"}},
           .options = std::move(options),
           .run = run,
-          .usage = "--data FILE --schema FILE --epsilons A,B,C --out DIR [options]"};
+          .usage = "--data FILE [--schema FILE] --epsilons A,B,C --out DIR [options]"};
 }
 
 }  // namespace sotto::cli

@@ -76,6 +76,15 @@ TrainingRequest request_of(const Arguments& arguments) {
   return request;
 }
 
+// Options of networks: what would be ignored is refused.
+void refuse_network_options(const Arguments& arguments) {
+  for (const Option& option : network_options())
+    if (arguments.given(option.name))
+      throw InvalidArgument(fmt::format("--{} is for networks, not for the model {}", option.name,
+                                        arguments.text("model")),
+                            "choose --model softmax, mlp or cnn");
+}
+
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const bool dry = arguments.flag("dry-run");
@@ -86,6 +95,7 @@ void run(const Arguments& arguments, Context& context) {
     }
     check_artifact_place(arguments.text("out"));
   }
+  refuse_network_options(arguments);
   const TrainingRequest request = request_of(arguments);
   const Encoder encoder(
       with_basis(schema_of(arguments), request.kind, request.method, request.budget));

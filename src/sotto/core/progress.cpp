@@ -64,9 +64,13 @@ void Progress::advance(std::uint64_t done, const std::string& note) {
 }
 
 void Progress::finish(const std::string& note) {
-  if (finished_) return;
-  if (options_.total > 0) done_ = options_.total;
+  if (options_.total > 0 && !finished_) done_ = options_.total;
   if (!note.empty()) note_ = note;
+  stop();
+}
+
+void Progress::stop() {
+  if (finished_) return;
   // Short work that never drew anything stays silent.
   if (options_.enabled && drawn_) {
     draw(options_.now());
@@ -88,9 +92,13 @@ std::string Progress::bar(double elapsed) const {
     return fmt::format("{} {}  {}{}", options_.label, done_, format_duration(elapsed), note);
   const double part =
       std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
-  const std::string eta = part > 0 && part < 1
-                              ? fmt::format("ETA {}", format_duration(elapsed * (1 - part) / part))
-                              : format_duration(elapsed);
+  const double fresh = static_cast<double>(done_) - static_cast<double>(options_.first);
+  const std::string eta =
+      fresh > 0 && done_ < options_.total
+          ? fmt::format(
+                "ETA {}",
+                format_duration(elapsed * static_cast<double>(options_.total - done_) / fresh))
+          : format_duration(elapsed);
   const std::string tail =
       fmt::format(" {:3.0f}% {}/{}  {}{}", 100 * part, done_, options_.total, eta, note);
   if (!terminal_) return options_.label + tail;

@@ -16,11 +16,12 @@ namespace sotto {
 
 struct ProgressOptions {
   std::string label;
-  std::uint64_t total = 0;                             // 0: unknown, shows the count only
-  bool enabled = true;                                 // --quiet switches it off
-  std::optional<bool> terminal = {};                   // default: is standard error a terminal?
-  int width = 0;                                       // default: the terminal's, else 80
-  std::function<void(const std::string&)> write = {};  // default: standard error
+  std::uint64_t total = 0;            // 0: unknown, shows the count only
+  std::uint64_t first = 0;            // done before the clock started, as after a resume
+  bool enabled = true;                // --quiet switches it off
+  std::optional<bool> terminal = {};  // default: is standard error a terminal?
+  int width = 0;                      // default: the terminal's, else 80
+  std::function<void(const std::string&)> write = {};               // default: standard error
   std::function<std::chrono::steady_clock::time_point()> now = {};  // default: the steady clock
 };
 
@@ -32,7 +33,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::uint64_t done, const std::string& note = {});
-  void finish(const std::string& note = {});
+  void finish(const std::string& note = {});  // all of it is done
+  void stop();                                // the last state is shown, the rest stays undone
 
  private:
   using Time = std::chrono::steady_clock::time_point;

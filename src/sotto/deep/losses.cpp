@@ -35,10 +35,13 @@ torch::Tensor softmax_cross_entropy(const torch::Tensor& logits, const torch::Te
         "softmax_cross_entropy: the outputs need an axis of records and one of classes");
   require_shape("softmax_cross_entropy", targets,
                 logits.sizes().slice(0, static_cast<std::size_t>(logits.dim() - 1)));
+  // Whether some record has a class that nobody declared is private: it must not stop a run.
+  const auto known = targets.ge(0).logical_and_(targets.lt(logits.size(-1)));
+  const auto classes = targets.masked_fill(known.logical_not(), ignore_index);
   const auto losses = torch::nll_loss(torch::log_softmax(logits, -1).reshape({-1, logits.size(-1)}),
-                                      targets.reshape({-1}), {}, at::Reduction::None, ignore_index)
+                                      classes.reshape({-1}), {}, at::Reduction::None, ignore_index)
                           .view(targets.sizes());
-  return within_records(losses, targets.ne(ignore_index), within);
+  return within_records(losses, classes.ne(ignore_index), within);
 }
 
 torch::Tensor binary_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets,

@@ -4,7 +4,7 @@
 //            depends on record i's output alone, so gradients separate by construction, and ClippedSum checks the shape.
 // Guarantee  None by itself. Losses of training records are private values.
 // Method     Outputs (B, K), or (B, T, K) with targets (B, T): losses of the positions of a record are added up, or averaged over
-//            the record's own counted positions. Positions whose target is ignore_index count for nothing.
+//            the record's own counted positions. Positions whose target is ignore_index, or no class at all, count for nothing.
 // Numerics   Binary cross-entropy and softmax take logits and are stable for large ones.
 // Reference  [Hub64] for the Huber loss.
 #pragma once

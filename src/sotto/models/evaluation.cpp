@@ -106,30 +106,33 @@ std::vector<ScoredRow> score_rows(const LinearModel& model, const Table& table,
   return rows;
 }
 
-Evaluation evaluate(const LinearModel& model, const Table& table,
-                    std::optional<std::size_t> group_column,
+Evaluation evaluate(bool is_classification, const std::vector<ScoredRow>& rows,
                     const std::vector<std::string>& labels) {
   Evaluation result;
-  result.is_classification = model.loss != Loss::squared;
-  const std::vector<ScoredRow> rows = score_rows(model, table, group_column);
+  result.is_classification = is_classification;
   const auto measure = [&](const std::vector<std::size_t>& which) {
-    return result.is_classification ? std::pair(classification(rows, which), RegressionQuality{})
-                                    : std::pair(ClassificationQuality{}, regression(rows, which));
+    return is_classification ? std::pair(classification(rows, which), RegressionQuality{})
+                             : std::pair(ClassificationQuality{}, regression(rows, which));
   };
   std::vector<std::size_t> all(rows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::tie(result.classification, result.regression) = measure(all);
-  if (group_column) {
-    for (std::size_t g = 0; g < labels.size(); ++g) {
-      std::vector<std::size_t> members;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i].group == g) members.push_back(i);
-      }
-      const auto [c, r] = measure(members);
-      result.groups.push_back({labels[g], c, r});
+  for (std::size_t g = 0; g < labels.size(); ++g) {
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].group == g) members.push_back(i);
     }
+    const auto [c, r] = measure(members);
+    result.groups.push_back({labels[g], c, r});
   }
   return result;
+}
+
+Evaluation evaluate(const LinearModel& model, const Table& table,
+                    std::optional<std::size_t> group_column,
+                    const std::vector<std::string>& labels) {
+  return evaluate(model.loss != Loss::squared, score_rows(model, table, group_column),
+                  group_column ? labels : std::vector<std::string>{});
 }
 
 }  // namespace sotto

@@ -50,6 +50,10 @@ struct Evaluation {
   std::vector<GroupQuality> groups;  // of the group column asked for, in the order of its labels
 };
 
+// labels: the names of the groups that the rows' group numbers mean; none: no groups.
+Evaluation evaluate(bool classification, const std::vector<ScoredRow>& rows,
+                    const std::vector<std::string>& labels = {});
+
 // group_column: index into the table's group columns, if any; labels: the names of its groups.
 Evaluation evaluate(const LinearModel& model, const Table& table,
                     std::optional<std::size_t> group_column = {},

@@ -62,6 +62,7 @@ class Trainer {
   bool is_private() const { return plan_.has_value(); }
   std::uint64_t planned() const { return planned_; }
   std::uint64_t done() const { return done_; }
+  double expected_batch() const { return sampler_.expected_batch(); }  // public
 
   // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to decide.
   using AfterStep = std::function<bool(const Trainer&)>;

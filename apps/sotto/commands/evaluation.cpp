@@ -1,0 +1,209 @@
+#include "evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "../certify.hpp"
+#include "../charge.hpp"
+#include "../cost.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+#include "sotto/core/rounded_text.hpp"
+#include "sotto/models/private_evaluation.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNotPrivate =
+    "NOT PRIVATE: computed from the rows as they are; publish it only if the evaluation data is "
+    "public";
+
+Json to_json(bool classification, const ClassificationQuality& c, const RegressionQuality& r) {
+  if (!classification) return {{"rows", r.rows}, {"r2", r.r2}, {"rmse", r.rmse}, {"mae", r.mae}};
+  return {{"rows", c.rows},
+          {"accuracy", c.accuracy},
+          {"auc", c.auc ? Json(*c.auc) : Json(nullptr)},
+          {"log_loss", c.log_loss},
+          {"accuracy_lower", c.accuracy_95.lower},
+          {"accuracy_upper", c.accuracy_95.upper}};
+}
+
+std::string to_text(bool classification, const ClassificationQuality& c,
+                    const RegressionQuality& r) {
+  if (!classification)
+    return fmt::format("R2 {:.4f}, RMSE {:.4g}, MAE {:.4g} on {} rows", r.r2, r.rmse, r.mae,
+                       r.rows);
+  return fmt::format("accuracy {:.4f} (95 %: {:.4f} to {:.4f}){}, log-loss {:.4f} on {} rows",
+                     c.accuracy, c.accuracy_95.lower, c.accuracy_95.upper,
+                     c.auc ? fmt::format(", AUC {:.4f}", *c.auc) : "", c.log_loss, c.rows);
+}
+
+// The figures in the order in which they are told; absent ones drowned in the noise.
+struct Figure {
+  const char *name, *title;
+  std::optional<PrivateMetric> PrivateQuality::*value;
+};
+std::vector<Figure> figures(bool classification) {
+  if (classification)
+    return {{"accuracy", "accuracy", &PrivateQuality::accuracy},
+            {"auc", "AUC", &PrivateQuality::auc},
+            {"log_loss", "log-loss", &PrivateQuality::log_loss}};
+  return {{"r2", "R2", &PrivateQuality::r2},
+          {"rmse", "RMSE", &PrivateQuality::rmse},
+          {"mae", "MAE", &PrivateQuality::mae}};
+}
+
+Json to_json(bool classification, const PrivateQuality& q) {
+  Json json = {{"rows", q.rows}};
+  const std::vector<Figure> all = figures(classification);
+  for (const Figure& f : all) {
+    const auto& m = q.*f.value;
+    json[f.name] = m ? Json(m->value) : Json(nullptr);
+  }
+  for (const Figure& f : all) {
+    const auto& m = q.*f.value;
+    if (!m) continue;
+    json[std::string(f.name) + "_lower"] = m->interval_95.lower;
+    json[std::string(f.name) + "_upper"] = m->interval_95.upper;
+  }
+  if (classification) json["confusion"] = q.confusion;
+  return json;
+}
+
+std::string to_text(bool classification, const PrivateQuality& q) {
+  std::string text;
+  for (const Figure& f : figures(classification)) {
+    const auto& m = q.*f.value;
+    if (!text.empty()) text += ", ";
+    text += m ? fmt::format("{} {:.4g} (95 %: {:.4g} to {:.4g})", f.title, m->value,
+                            m->interval_95.lower, m->interval_95.upper)
+              : fmt::format("{} drowned in the noise", f.title);
+  }
+  return text + fmt::format(", about {:.0f} rows", q.rows);
+}
+
+void run_plain(const Arguments& arguments, Context& context, const Subject& subject) {
+  const Evaluation result = evaluate(subject.classification(), subject.score(), subject.groups);
+  const bool classes = result.is_classification;
+  if (arguments.flag("json")) {
+    Json json = {{"schema", 1}, {"private", false}, {"warning", "NOT PRIVATE"}};
+    json.update(to_json(classes, result.classification, result.regression));
+    if (!subject.groups.empty()) json["groups"] = Json::array();
+    for (const GroupQuality& g : result.groups) {
+      Json line = {{"group", g.group}};
+      line.update(to_json(classes, g.classification, g.regression));
+      json["groups"].push_back(std::move(line));
+    }
+    context.out.print("{}\n", json.dump());
+  } else {
+    context.out.print("{}\n", to_text(classes, result.classification, result.regression));
+    for (const GroupQuality& g : result.groups)
+      context.out.print("  {:<24} {}\n", g.group, to_text(classes, g.classification, g.regression));
+    context.out.print("{}\n", kNotPrivate);
+  }
+}
+
+PrivateEvaluationPlan plan_of(const Arguments& arguments, const Subject& subject) {
+  if (arguments.given("rho") && !arguments.given("delta"))
+    throw InvalidArgument("sotto evaluate needs --delta with --rho, to state epsilon",
+                          "e.g. --delta 1e-6");
+  return PrivateEvaluationPlan({.relation = subject.relation,
+                                .contributions = subject.contributions,
+                                .classes = subject.labels.size(),
+                                .target = subject.target,
+                                .groups = subject.groups.empty() ? 1 : subject.groups.size()},
+                               budget_of(arguments));
+}
+
+void run_private(const Arguments& arguments, Context& context, const Subject& subject) {
+  const PrivateEvaluationPlan plan = plan_of(arguments, subject);
+  const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
+  const bool classes = subject.classification();
+  const std::string& unit = subject.unit;
+  const std::string promise =
+      fmt::format("epsilon = {}, delta = {} ({}, unit: one {})", round_up(*cost.epsilon),
+                  round_up(*cost.delta), name(plan.relation()), unit);
+  Json json = {{"schema", 1},
+               {"private", true},
+               {"epsilon", *cost.epsilon},
+               {"delta", *cost.delta},
+               {"relation", name(plan.relation())},
+               {"unit", unit}};
+  Payment payment(arguments, Spec{plan.relation(), {plan.event()}}, unit);
+  if (arguments.flag("dry-run")) {
+    json["dry_run"] = true;
+    payment.quote(context, json);
+    json["event"] = to_json(plan.event());
+    if (arguments.flag("json")) {
+      context.out.print("{}\n", json.dump());
+    } else {
+      context.out.print("not run, no data read\n  would cost {}\n  plan       {}\n", promise,
+                        plan.describe());
+    }
+    return;
+  }
+  std::optional<Rng> seeded = insecure_rng(arguments, context);
+  Rng& rng = seeded ? *seeded : context.rng();
+  payment.reserve(context);
+  const std::vector<ScoredRow> rows = payment.guard(subject.score);
+  if (count_is_public(plan.relation()) && unit == name(Unit::record))
+    check_delta(arguments, rows.size(), "rows", context);
+  const auto release = plan.run(rows, rng);
+  payment.commit(context);
+  Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
+  certificate.ledger = payment.reference();
+  certificate.unit = unit;
+  certificate.method = "evaluation";
+  certificate.description = plan.describe();
+  certificate.assumptions = {
+      "the model, its schema and the labels of classes and groups are public"};
+  certificate.files = {{subject.file, subject.digest}};
+  if (arguments.given("certificate")) write_certificate(arguments.text("certificate"), certificate);
+
+  const PrivateEvaluation& result = release.value;
+  // One label: the group is everything.
+  const auto of_group = [&](std::size_t g) -> const PrivateQuality& {
+    return result.groups.empty() ? result.all : result.groups[g];
+  };
+  if (arguments.flag("json")) {
+    json.update(to_json(classes, result.all));
+    if (classes) json["labels"] = subject.labels;
+    if (!subject.groups.empty()) json["groups"] = Json::array();
+    for (std::size_t g = 0; g < subject.groups.size(); ++g) {
+      Json line = {{"group", subject.groups[g]}};
+      line.update(to_json(classes, of_group(g)));
+      json["groups"].push_back(std::move(line));
+    }
+    json["certificate"] = to_json(certificate);
+    payment.add_to(json);
+    if (seeded) json["warning"] = kInsecure;
+    context.out.print("{}\n", json.dump());
+    return;
+  }
+  context.out.print("{}\n", to_text(classes, result.all));
+  for (std::size_t g = 0; g < subject.groups.size(); ++g)
+    context.out.print("  {:<24} {}\n", subject.groups[g], to_text(classes, of_group(g)));
+  context.out.print("  guarantee  {} on the evaluation data\n  plan       {}\n", promise,
+                    plan.describe());
+  if (seeded) context.out.print("  {}\n", kInsecure);
+}
+
+}  // namespace
+
+void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject) {
+  if (has_budget(arguments)) return run_private(arguments, context, subject);
+  for (const char* option : {"delta", "certificate", "dry-run", "insecure-seed", "ledger",
+                             "dsn-file", "dataset", "part", "purpose", "key"}) {
+    if (arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option),
+                            "without a budget the evaluation is NOT PRIVATE and draws no noise");
+  }
+  Payment(arguments, std::nullopt,
+          "");  // a ledger that is named has nothing to charge here: refused
+  run_plain(arguments, context, subject);
+}
+
+}  // namespace sotto::cli

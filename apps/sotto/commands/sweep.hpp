@@ -1,0 +1,44 @@
+// The privacy-utility curve once the kind of model no longer matters.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../context.hpp"
+#include "model_options.hpp"
+#include "sotto/core/event.hpp"
+
+namespace sotto::cli {
+
+// One kind of model on one data set, at any budget.
+class SweepSubject {
+ public:
+  virtual ~SweepSubject() = default;
+
+  // Public facts.
+  virtual std::vector<std::string> methods() const = 0;
+  virtual Relation relation() const = 0;
+  virtual std::string unit() const = 0;
+  virtual std::optional<std::uint64_t> rows() const = 0;  // declared
+  virtual std::string target() const = 0;
+  virtual std::string metric() const = 0;  // "accuracy" or "r2"
+  // Of one run. Throws where the method does not fit.
+  virtual Event event(std::size_t method, double epsilon) const = 0;
+
+  // Trains and measures so many times; `done` is called after each run.
+  virtual std::vector<double> qualities(std::size_t method, double epsilon, std::uint64_t repeats,
+                                        Rng& rng, const std::function<void()>& done) = 0;
+  virtual double without_privacy(Rng& rng) = 0;
+  // The name of the curve, known after its runs.
+  virtual std::string curve(std::size_t method) const { return methods()[method]; }
+};
+
+// A row is held out for measurement with this probability, by a fixed rule: the data is public. Throws DataError when nothing is left.
+std::vector<bool> held_out_rows(std::size_t rows, double fraction);
+
+void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subject);
+
+}  // namespace sotto::cli

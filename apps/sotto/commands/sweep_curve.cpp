@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "../charge.hpp"
+#include "../output_file.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/rounded_text.hpp"
+#include "sotto/report/utility_curve.hpp"
+#include "sweep.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kPublicOnly = "FOR PUBLIC OR SYNTHETIC DATA ONLY";
+
+std::vector<double> epsilons_of(const Arguments& arguments) {
+  std::vector<double> result;
+  for (const std::string& text : arguments.list("epsilons")) {
+    double value = 0;
+    std::size_t used = 0;
+    try {
+      value = std::stod(text, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used == 0 || used != text.size() || !(value > 0) || value > 1e6)
+      throw InvalidArgument(
+          fmt::format("--epsilons holds '{}'; each must be a number above 0", text),
+          "for example --epsilons 0.1,0.3,1,3,10");
+    result.push_back(value);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+struct Sweep {
+  std::vector<double> epsilons;
+  std::uint64_t repeats;
+  std::optional<double> delta;
+};
+
+// What all runs together release about whoever is in the training data.
+Spec all_runs(const Sweep& sweep, const SweepSubject& subject) {
+  std::vector<Event> events;
+  for (std::size_t m = 0; m < subject.methods().size(); ++m) {
+    for (const double epsilon : sweep.epsilons)
+      events.push_back(repeat(subject.event(m, epsilon), sweep.repeats));
+  }
+  return {subject.relation(), events};
+}
+
+struct TotalCost {
+  double epsilon, delta;
+};
+
+// At the delta of one run where that can be, else at that of all runs together: deltas of their own add up.
+TotalCost total_cost(const Spec& spec, double delta, std::uint64_t runs) {
+  try {
+    return {guarantee(spec, delta).upper, delta};
+  } catch (const AccountingError&) {
+    const double sum = delta * static_cast<double>(runs) * (1 + 1e-9);
+    if (!(sum > delta && sum < 1)) throw;
+    return {guarantee(spec, sum).upper, sum};
+  }
+}
+
+UtilityReport measure(const Sweep& sweep, SweepSubject& subject, bool with_baseline, Rng& rng,
+                      Context& context) {
+  UtilityReport report;
+  report.delta = sweep.delta.value_or(0);
+  const std::size_t methods = subject.methods().size();
+  Progress progress(context.progress("training", methods * sweep.epsilons.size() * sweep.repeats));
+  std::uint64_t done = 0;
+  for (std::size_t m = 0; m < methods; ++m) {
+    UtilityCurve curve;
+    for (const double epsilon : sweep.epsilons)
+      curve.points.push_back({.epsilon = epsilon,
+                              .values = subject.qualities(m, epsilon, sweep.repeats, rng,
+                                                          [&] { progress.advance(++done); })});
+    curve.method = subject.curve(m);
+    report.curves.push_back(std::move(curve));
+  }
+  if (with_baseline) report.non_private = subject.without_privacy(rng);
+  progress.finish();
+  return report;
+}
+
+Json to_json(const UtilityReport& report) {
+  Json curves = Json::array();
+  for (const UtilityCurve& curve : report.curves) {
+    Json points = Json::array();
+    for (const UtilityPoint& p : curve.points)
+      points.push_back({{"epsilon", p.epsilon},
+                        {"mean", p.mean()},
+                        {"lowest", p.lowest()},
+                        {"highest", p.highest()},
+                        {"values", p.values}});
+    curves.push_back({{"method", curve.method}, {"points", std::move(points)}});
+  }
+  return curves;
+}
+
+void print_table(const UtilityReport& report, Context& context) {
+  for (const UtilityCurve& curve : report.curves) {
+    context.out.print("{}\n", context.bold(curve.method));
+    for (const UtilityPoint& p : curve.points)
+      context.out.print("  epsilon {:<8g} {} {:.4f} ({:.4f} to {:.4f})\n", p.epsilon, report.metric,
+                        p.mean(), p.lowest(), p.highest());
+  }
+  if (report.non_private)
+    context.out.print("without privacy    {} {:.4f}\n", report.metric, *report.non_private);
+}
+
+}  // namespace
+
+std::vector<bool> held_out_rows(std::size_t rows, double fraction) {
+  Rng rng = Rng::insecure_seed(1);
+  std::vector<bool> held(rows);
+  for (std::size_t i = 0; i < rows; ++i)
+    held[i] = static_cast<double>(rng.next_u64() >> 11) * 0x1p-53 < fraction;
+  const auto out = static_cast<std::size_t>(std::count(held.begin(), held.end(), true));
+  if (out == 0 || out == rows)
+    throw DataError("too few rows to split into training and test rows", "give --test FILE");
+  return held;
+}
+
+void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subject) {
+  const Sweep sweep{.epsilons = epsilons_of(arguments),
+                    .repeats = arguments.whole("repeats"),
+                    .delta = arguments.maybe_number("delta")};
+  const bool is_private = arguments.flag("private");
+  if (is_private && !arguments.given("test"))
+    throw InvalidArgument(
+        "--private needs --test FILE with public rows: measuring on private ones is a release too",
+        "or leave out --private when the data is public or synthetic");
+  if (is_private && subject.rows())
+    check_delta(arguments, *subject.rows(), "declared rows", context);
+  // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
+  std::optional<Spec> spec;
+  std::optional<TotalCost> all;
+  const std::uint64_t runs =
+      subject.methods().size() * sweep.epsilons.size() * sweep.repeats;
+  if (is_private || subject.rows()) {
+    spec = all_runs(sweep, subject);
+    all = total_cost(*spec, sweep.delta.value_or(0), runs);
+  }
+  // Public data has no budget, whatever ledger the environment names.
+  std::optional<Payment> payment;
+  if (is_private) payment.emplace(arguments, spec, subject.unit());
+  for (const char* option : {"ledger", "dsn-file", "dataset", "part", "purpose", "key"}) {
+    if (!is_private && arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
+  }
+  const std::string total =
+      all ? fmt::format("{} runs together: epsilon = {}, delta = {} ({}, unit: one {})", runs,
+                        round_up(all->epsilon), round_up(all->delta),
+                        name(subject.relation()), subject.unit())
+          : fmt::format("{} runs; the schema declares no rows, so their cost is not known", runs);
+  const std::string warning =
+      is_private ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->epsilon))
+                 : kPublicOnly;
+  Json json = {{"schema", 1},
+               {"private", is_private},
+               {"warning", warning},
+               {"runs", runs},
+               {"epsilon_all_runs", all ? Json(all->epsilon) : Json(nullptr)},
+               {"delta_all_runs", all ? Json(all->delta) : Json(nullptr)},
+               {"delta", sweep.delta.value_or(0)},
+               {"relation", name(subject.relation())}};
+  if (arguments.flag("dry-run")) {
+    json["dry_run"] = true;
+    if (payment) payment->quote(context, json);
+    arguments.flag("json")
+        ? context.out.print("{}\n", json.dump())
+        : context.out.print("not run, no data read\n  {}\n  would cost {}\n", warning, total);
+    return;
+  }
+  if (!arguments.given("out"))
+    throw InvalidArgument("sotto sweep needs --out DIR, the place of the curve");
+  const std::filesystem::path place = arguments.text("out");
+  std::error_code error;
+  std::filesystem::create_directories(place, error);
+  if (error)
+    throw StorageError(
+        fmt::format("cannot make the directory '{}': {}", place.string(), error.message()));
+  context.err.print("{}\n", warning);
+  context.err.flush();
+
+  std::optional<Rng> seeded = insecure_rng(arguments, context);
+  if (payment) payment->reserve(context);
+  const auto work = [&] {
+    return measure(sweep, subject, !is_private, seeded ? *seeded : context.rng(), context);
+  };
+  UtilityReport report = payment ? payment->guard(work) : work();
+  if (payment) payment->commit(context);
+  report.title = fmt::format("{} model of {}", arguments.text("model"), subject.target());
+  report.metric = subject.metric();
+  report.warning = seeded ? warning + " · " + kInsecure : warning;
+  report.facts = {
+      {is_private ? "spent" : "if the data were private", total},
+      {"measured on", arguments.given("test") ? "the rows of a separate test file, as they are"
+                                              : "rows held out of the data, as they are"}};
+  write_file(place / "sweep.csv", utility_csv(report));
+  write_file(place / "sweep.svg", utility_svg(report));
+  write_file(place / "sweep.html", utility_html(report));
+  if (arguments.flag("json")) {
+    json["metric"] = report.metric;
+    json["curves"] = to_json(report);
+    json["non_private"] = report.non_private ? Json(*report.non_private) : Json(nullptr);
+    json["out"] = arguments.text("out");
+    if (payment) payment->add_to(json);
+    context.out.print("{}\n", json.dump());
+    return;
+  }
+  context.out.print("{}\n", context.bold(report.warning));
+  print_table(report, context);
+  context.out.print("{}{}\nwrote sweep.csv, sweep.svg and sweep.html to {}\n",
+                    is_private ? "spent: " : "if the data were private: ", total,
+                    arguments.text("out"));
+}
+
+}  // namespace sotto::cli
