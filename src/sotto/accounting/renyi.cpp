@@ -61,6 +61,19 @@ Single poisson(const SampledEvent& e, Relation relation) {
                 kLargestSampledOrder};
       }
     }
+    if (const auto* d = inner->get_if<DiscreteGaussianEvent>(); d && !replace) {
+      // Whole powers of the likelihood ratio have the moments of the continuous law (docs/math/renyi.md), so the bound at
+      // integers is the Gaussian's.
+      const double s = widen_down(d->sigma / d->sensitivity, 2 * kUlp);
+      return {[q, s](double a) {
+                return interpolate_integer_orders(
+                    [&](std::uint64_t k) {
+                      return renyi_sampled_gaussian(q, s, static_cast<double>(k));
+                    },
+                    a);
+              },
+              0, kLargestSampledOrder};
+    }
     if (const auto* m = inner->get_if<GaussianMixtureEvent>(); m && !replace) {
       auto shifts = scaled_shifts(*m);
       auto weights = m->probabilities;

@@ -48,13 +48,13 @@ std::size_t peak_memory(const std::function<void()>& work) {
 }
 
 std::int64_t records_in_memory(std::size_t cap, std::int64_t most,
-                               const std::function<void(std::int64_t)>& step) {
+                               const std::function<void(std::int64_t)>& step, std::size_t rest) {
   constexpr std::int64_t kFew = 2, kMore = 16;
   step(1);  // what is allocated once
   const auto few = static_cast<double>(peak_memory([&] { step(kFew); }));
   const auto more = static_cast<double>(peak_memory([&] { step(kMore); }));
   const double each = std::max((more - few) / static_cast<double>(kMore - kFew), 1.0);
-  const double fixed = std::max(few - kFew * each, 0.0);
+  const double fixed = std::max(few - kFew * each, 0.0) + static_cast<double>(rest);
   const double room = (static_cast<double>(cap) - fixed) / each;
   if (room < 1)
     throw InvalidArgument(fmt::format("one record needs {:.1f} MB of memory, the cap is {:.1f} MB",

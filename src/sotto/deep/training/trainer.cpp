@@ -155,11 +155,15 @@ void Trainer::check_model(const Records& records) {
 }
 
 void Trainer::find_physical_batch(const Records& records) {
-  physical_ = records_in_memory(options_.memory, kMostAtOnce, [&](std::int64_t count) {
+  // The sum over several physical batches in double, and beside it, later, its noisy copy: whatever the batch.
+  constexpr std::size_t kBytesForEach = 2 * sizeof(double) + sizeof(float);
+  const std::size_t rest = kBytesForEach * static_cast<std::size_t>(clipped_.flat().numel());
+  const auto step = [&](std::int64_t count) {
     const Batch b = records.zeros(count);
     clipped_.clear();
     clipped_.add(count, [&] { return objective_(b.inputs, b.targets); });
-  });
+  };
+  physical_ = records_in_memory(options_.memory, kMostAtOnce, step, rest);
   clipped_.clear();
 }
 

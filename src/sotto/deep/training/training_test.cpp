@@ -9,68 +9,13 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/deep/losses.hpp"
-#include "sotto/deep/models/network.hpp"
 #include "sotto/deep/training/checkpoint.hpp"
 #include "sotto/deep/training/memory.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/deep/training/training_case_test.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto::deep {
 namespace {
-
-using torch::Tensor;
-
-// Two noisy clouds, one for each class.
-Records clouds(std::int64_t n, std::uint64_t seed = 1) {
-  torch::manual_seed(seed);
-  auto y = torch::randint(2, {n}, torch::kLong);
-  auto x = torch::randn({n, 4}) + 1.5 * (2 * y.to(torch::kFloat) - 1).unsqueeze(1);
-  return {x, y};
-}
-
-Network small_network(std::uint64_t seed = 1, std::vector<std::int64_t> hidden = {5}) {
-  torch::manual_seed(seed);
-  return Network(NetworkOptions{
-      .kind = NetworkKind::mlp, .input = {4}, .outputs = 2, .hidden = std::move(hidden)});
-}
-
-Objective objective_of(Network& network) {
-  return [&network](const Tensor& x, const Tensor& y) {
-    return softmax_cross_entropy(network->forward(x), y);
-  };
-}
-
-PlanOptions small_plan(const Network& network, std::uint64_t records = 200) {
-  return {.records = records,
-          .batch = 20,
-          .steps = 6,
-          .clip = 0.5,
-          .noise_multiplier = 1.0,
-          .delta = 1e-5,
-          .dimension = count_parameters(*network)};
-}
-
-double accuracy(Network& network, const Records& records) {
-  const torch::NoGradGuard no_grad;
-  const Batch all = records.range(0, records.size());
-  return network->forward(all.inputs)
-      .argmax(1)
-      .eq(all.targets)
-      .to(torch::kFloat)
-      .mean()
-      .item<double>();
-}
-
-template <class E, class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // ---- samplers
 
@@ -214,50 +159,6 @@ TEST(Trainer, RunsThePlannedStepsAndNoMore) {
   EXPECT_EQ(trainer.release().event, trainer.plan()->event());
   EXPECT_NE(refusal<BudgetExceeded>([&] { trainer.step(records, rng); }).find("planned steps"),
             std::string::npos);
-}
-
-// One tape, neighbouring records: every query stays within its sensitivity, and randomness is used alike.
-TEST(Trainer, AWholeRunOnNeighboursStaysWithinItsSensitivities) {
-  const Records a = clouds(60);
-  const auto more = torch::cat({a.inputs(), torch::full({1, 4}, 50.0f)});
-  const Records added(more, torch::cat({a.targets(), torch::zeros({1}, torch::kLong)}));
-  auto changed = a.inputs().clone();
-  changed[17] = torch::full({4}, -80.0f);
-  const Records replaced(changed, a.targets());
-  auto broken = a.inputs().clone();
-  broken[3][2] = std::numeric_limits<float>::quiet_NaN();
-  const Records not_finite(broken, a.targets());
-  struct Case {
-    const Records& b;
-    Relation relation;
-    Sampling sampling;
-  };
-  for (const NoiseKind noise : {NoiseKind::bulk, NoiseKind::exact})
-    for (const bool adaptive : {false, true})
-      for (const Case& c : {Case{added, Relation::add_remove, Sampling::poisson},
-                            Case{added, Relation::add_remove, Sampling::full_batch},
-                            Case{replaced, Relation::replace_one, Sampling::without_replacement},
-                            Case{replaced, Relation::replace_one, Sampling::poisson},
-                            Case{not_finite, Relation::replace_one, Sampling::full_batch}}) {
-        if (adaptive && (noise == NoiseKind::exact || c.relation == Relation::replace_one))
-          continue;
-        const auto run = [&](const Records& records) {
-          return [&](Rng& rng) -> std::optional<Event> {
-            Network network = small_network();
-            PlanOptions options = small_plan(network, 60);
-            options.relation = c.relation;
-            options.sampling = c.sampling;
-            options.noise = noise;
-            if (adaptive) options.adaptive.emplace();
-            Trainer trainer(*network, DpSgdPlan(options), objective_of(network),
-                            {.physical_batch = 7});
-            trainer.fit(records, rng);
-            return trainer.event();
-          };
-        };
-        EXPECT_EQ(test::check_neighbours(run(a), run(c.b)), "")
-            << name(c.relation) << " " << name(c.sampling) << " " << name(noise);
-      }
 }
 
 // A trainer whose divisor or noise followed the data would show here.
@@ -564,7 +465,7 @@ TEST_F(CheckpointTest, TheConvolutionalNetworkIsThatOfTheLiterature) {
 }
 
 TEST(Memory, CapsThePhysicalBatch) {
-  Network network = small_network(1, {2000, 2000});
+  Network network = small_network(1, {20000});  // some hundred kilobytes for each record
   const Records records = clouds(5000);
   Rng rng = Rng::insecure_seed(1);
   PlanOptions options = small_plan(network, 5000);
