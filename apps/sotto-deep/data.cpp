@@ -10,6 +10,7 @@
 #include "sotto/data/idx.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/deep/losses.hpp"
+#include "sotto/models/linear/method_choice.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -72,7 +73,13 @@ torch::Tensor image_labels(const fs::path& path, std::int64_t images, std::int64
 
 DeepFacts table_facts(const Arguments& arguments) {
   DeepFacts facts;
-  facts.encoder = std::make_shared<const Encoder>(schema_of(arguments));
+  Schema wanted = schema_of(arguments);
+  const ColumnSchema* target = wanted.target();
+  const bool number = target != nullptr && target->type == ColumnType::numeric;
+  // The public rule of linear models: what bends is easier to learn from hat functions.
+  facts.encoder = std::make_shared<const Encoder>(
+      with_basis(std::move(wanted), number ? LinearKind::linear : LinearKind::logistic,
+                 Method::gradient, std::nullopt));
   const Schema& schema = facts.encoder->schema();
   if (schema.unit == Unit::user && schema.max_contributions != 1)
     throw Unsupported(fmt::format("networks take one record of a user, the schema allows {}",

@@ -16,7 +16,7 @@ A transcript is what a user types and sees, and is documentation as much as a te
 
 Output that is not expected is a failure, on both streams. Commands run in bash, with pipefail, in one fresh directory
 per transcript that holds copies of the files in data/. A line '@needs zsh' (a program's name, or 'mounting')
-before a command skips that command, visibly, where the need is not met.
+before a command skips that command, visibly, where the need is not met; '@all need zsh' speaks of all commands that follow.
 """
 import difflib
 import os
@@ -35,15 +35,17 @@ class Step:
 
 
 def parse(path):
-    steps, needs, open_step = [], [], None
+    steps, needs, always, open_step = [], [], [], None
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.startswith("$ "):
-            open_step = Step(number, line[2:], needs)
+            open_step = Step(number, line[2:], always + needs)
             needs = []
             steps.append(open_step)
         elif open_step is None:
             if line.startswith("@needs "):
                 needs.append(line[7:].strip())
+            elif line.startswith("@all need "):
+                always.append(line[10:].strip())
             elif line and not line.startswith("#"):
                 sys.exit(f"{path}:{number}: prose begins with '#', a command with '$ '")
         elif not line:
@@ -86,14 +88,14 @@ def can_mount():
         return True
 
 
-def met(need):
-    return can_mount() if need == "mounting" else shutil.which(need) is not None
+def met(need, path):
+    return can_mount() if need == "mounting" else shutil.which(need, path=path) is not None
 
 
 def run(step, directory, environment):
     """Empty when the step does what it says, else what differs."""
     done = subprocess.run(["bash", "-o", "pipefail", "-c", step.command], cwd=directory, env=environment,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=280)
     problems = []
     for name, expected, actual in (("output", step.out, done.stdout), ("error output", step.err, done.stderr)):
         lines = actual.decode("utf-8", "replace").splitlines()
@@ -114,7 +116,7 @@ def main():
         with tempfile.TemporaryDirectory() as directory:
             shutil.copytree(here / "data", directory, dirs_exist_ok=True)
             for step in parse(path):
-                missing = [need for need in step.needs if not met(need)]
+                missing = [need for need in step.needs if not met(need, environment["PATH"])]
                 if missing:
                     print(f"{path.name}:{step.number}: skipped, needs {', '.join(missing)}")
                     skipped += 1
