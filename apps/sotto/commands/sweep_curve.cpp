@@ -145,8 +145,7 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
   // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
   std::optional<Spec> spec;
   std::optional<TotalCost> all;
-  const std::uint64_t runs =
-      subject.methods().size() * sweep.epsilons.size() * sweep.repeats;
+  const std::uint64_t runs = subject.methods().size() * sweep.epsilons.size() * sweep.repeats;
   if (is_private || subject.rows()) {
     spec = all_runs(sweep, subject);
     all = total_cost(*spec, sweep.delta.value_or(0), runs);
@@ -160,12 +159,13 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
   }
   const std::string total =
       all ? fmt::format("{} runs together: epsilon = {}, delta = {} ({}, unit: one {})", runs,
-                        round_up(all->epsilon), round_up(all->delta),
-                        name(subject.relation()), subject.unit())
+                        round_up(all->epsilon), round_up(all->delta), name(subject.relation()),
+                        subject.unit())
           : fmt::format("{} runs; the schema declares no rows, so their cost is not known", runs);
   const std::string warning =
-      is_private ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->epsilon))
-                 : kPublicOnly;
+      is_private
+          ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->epsilon))
+          : kPublicOnly;
   Json json = {{"schema", 1},
                {"private", is_private},
                {"warning", warning},

@@ -132,6 +132,38 @@ TEST(Account, LessNoiseMoreStepsMoreSamplingAndSmallerDeltaNeverLowerEpsilon) {
   }
 }
 
+// Both directions summed over the lattice, at orders whole and not; and no worse than continuous noise but for the interpolation.
+TEST(Account, SampledDiscreteGaussianNoiseHasTheRenyiCurveOfItsLaw) {
+  for (const double sigma : {0.8, 1.5, 6.0}) {
+    for (const double q : {0.01, 0.3}) {
+      const Event event = poisson_sampled(
+          DiscreteGaussianEvent{.sigma = sigma, .sensitivity = 1, .granularity = 1}, q);
+      const RenyiCurve curve(event, Relation::add_remove);
+      const RenyiCurve smooth(poisson_sampled(GaussianEvent::from_multiplier(sigma), q),
+                              Relation::add_remove);
+      const auto weight = [&](double x) { return std::exp(-x * x / (2 * sigma * sigma)); };
+      double total = 0;
+      for (int x = -200; x <= 200; ++x) total += weight(x);
+      for (const double order : {1.5, 2.0, 3.0, 7.5, 12.0}) {
+        double remove = 0, add = 0;
+        for (int x = -200; x <= 200; ++x) {
+          const double without = weight(x) / total,
+                       with = (1 - q) * without + q * weight(x - 1) / total;
+          if (without == 0 || with == 0) continue;
+          remove += std::pow(with, order) * std::pow(without, 1 - order);
+          add += std::pow(without, order) * std::pow(with, 1 - order);
+        }
+        const double exact = std::log(std::max(remove, add)) / (order - 1);
+        EXPECT_GE(curve(order), exact * (1 - 1e-9)) << sigma << " " << q << " " << order;
+        if (order == std::floor(order)) {
+          EXPECT_NEAR(curve(order), exact, 1e-6 * exact);
+          EXPECT_NEAR(curve(order), smooth(order), 1e-6 * exact);
+        }
+      }
+    }
+  }
+}
+
 TEST(Account, SamplingEverythingIsNoSampling) {
   const Event inner[] = {GaussianEvent::from_multiplier(2), LaplaceEvent{2, 1}, PureEvent{0.5},
                          ZcdpEvent{0.1}};
