@@ -32,6 +32,7 @@ Json events_json(const Spec& spec) {
 void check_charge(const Charge& c, const Dataset& d) {
   check_text("key", c.key);
   if (!c.by.empty()) check_text("name of who asks", c.by);
+  if (!c.run.empty()) check_text("name of the run", c.run);
   if (c.spec.events.empty())
     throw InvalidArgument("there is nothing to charge: the specification has no events");
   if (c.spec.relation != d.relation)
@@ -208,12 +209,13 @@ Receipt Ledger::create(const Dataset& dataset) {
 }
 
 Ledger::Found Ledger::find(Entry reservation) {
-  Found f{std::move(reservation), false, false};
+  Found f{std::move(reservation), false, false, {}};
   const auto rows = db_->query(select_entries("WHERE refers = $1"), {f.entry.seq});
   f.committed = f.entry.kind == "charge";
   if (rows.empty()) return f;
   const Entry settled = entry_from_row(rows[0]);
   f.committed = settled.kind == "commit";
+  f.result = settled.json.value("result", "");
   f.abandoned = settled.kind == "abandon";
   return f;
 }
@@ -235,8 +237,13 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
       throw InvalidArgument(
           fmt::format("the key '{}' belongs to entry {}, which was abandoned", c.key, f.entry.seq),
           "nothing was charged; use another key");
+    if (f.entry.json.value("run", "") != c.run)
+      throw InvalidArgument(
+          fmt::format("the key '{}' belongs to entry {}, which another run reserved", c.key,
+                      f.entry.seq),
+          "nothing was charged; go on with that run (its checkpoint), or use another key");
     Receipt r = receipt(account, f.entry.seq, head());
-    r.replayed = true, r.committed = f.committed;
+    r.replayed = true, r.committed = f.committed, r.result = f.result;
     if (kind == "charge" && !f.committed && !dry) {
       const Entry e = append({{"kind", "commit"}, {"entry", f.entry.seq}}, c.dataset);
       r.head = e.hash, r.committed = true;
@@ -250,15 +257,10 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     check_kept_head(newest);
     return receipt(account, 0, newest);
   }
-  const Entry e = append({{"kind", kind},
-                          {"key", c.key},
-                          {"part", c.part},
-                          {"purpose", c.purpose},
-                          {"by", c.by},
-                          {"events", events},
-                          {"spend", sha256(spend)},
-                          {"version", kVersion}},
-                         c.dataset);
+  Json body = {{"kind", kind}, {"key", c.key},     {"part", c.part},         {"purpose", c.purpose},
+               {"by", c.by},   {"events", events}, {"spend", sha256(spend)}, {"version", kVersion}};
+  if (!c.run.empty()) body["run"] = c.run;
+  const Entry e = append(std::move(body), c.dataset);
   store_spend(c.dataset, c.part, e.seq, spend);
   Receipt r = receipt(account, e.seq, e);
   r.committed = kind == "charge";
@@ -300,7 +302,11 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
   return r;
 }
 
-Receipt Ledger::commit(std::int64_t seq) { return settle(seq, {{"kind", "commit"}}); }
+Receipt Ledger::commit(std::int64_t seq, const std::string& result) {
+  Json body = {{"kind", "commit"}};
+  if (!result.empty()) body["result"] = result;
+  return settle(seq, std::move(body));
+}
 
 Receipt Ledger::abandon(std::int64_t seq, const std::string& reason, const std::string& by) {
   check_text("reason", reason, 2000);

@@ -33,6 +33,8 @@ struct Charge {
   std::string purpose = {};
   std::string by = {};    // who asks
   std::string unit = {};  // when given, it must be the data set's
+  // Work that goes on after a crash has a name: only the same run takes its reservation up again. Empty for work that starts over.
+  std::string run = {};
 };
 
 struct Receipt {
@@ -42,6 +44,7 @@ struct Receipt {
   std::string dataset;
   bool replayed = false;  // the key was known: nothing new was charged
   bool committed = false;
+  std::string result = {};  // what commit() was given, when committed
   bool has_epsilon = true;  // false: a cap in ρ without δ
   double epsilon_spent = 0, epsilon_left = 0, epsilon_cap = 0, delta = 0;
   double rho_spent = 0, rho_cap = 0;  // for a cap in ρ
@@ -61,7 +64,8 @@ class Ledger {
   Receipt create(const Dataset& dataset);  // throws InvalidArgument when the name is taken
   Receipt reserve(const Charge& charge);   // throws BudgetExceeded, and nothing is written
   Receipt charge(const Charge& charge);
-  Receipt commit(std::int64_t entry);  // of a reservation; committing twice is an error
+  // Of a reservation; committing twice is an error. result: names what it paid for, so that only that can be written out again.
+  Receipt commit(std::int64_t entry, const std::string& result = {});
   Receipt abandon(std::int64_t entry, const std::string& reason, const std::string& by = {});
   Receipt quote(const Charge& charge);  // what reserve would answer; writes nothing
 
@@ -78,6 +82,7 @@ class Ledger {
   struct Found {
     Entry entry;
     bool committed, abandoned;
+    std::string result = {};
   };
   Receipt append_charge(const Charge& charge, const std::string& kind, bool dry);
   Receipt settle(std::int64_t seq, nlohmann::json body);

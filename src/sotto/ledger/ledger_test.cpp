@@ -73,6 +73,22 @@ TEST_P(LedgerTest, AReservationStaysSpentWhenItsProcessIsGone) {
   verify(l);
 }
 
+TEST_P(LedgerTest, AReservationIsTakenUpByItsRunOnlyAndRemembersWhatItPaidFor) {
+  Ledger l = open(OpenMode::create);
+  l.create(census(1));
+  Charge first = pure(0.8, "training"), other = first, nameless = first;
+  first.run = "run-1", other.run = "run-2";
+  const Receipt r = l.reserve(first);
+  EXPECT_THROW(l.reserve(other), InvalidArgument);
+  EXPECT_THROW(l.reserve(nameless), InvalidArgument);
+  EXPECT_THROW(l.charge(nameless), InvalidArgument);
+  EXPECT_TRUE(l.reserve(first).replayed);
+  l.commit(r.entry, "digest of the model");
+  EXPECT_EQ(l.reserve(first).result, "digest of the model");
+  EXPECT_THROW(l.reserve(other), InvalidArgument);
+  EXPECT_EQ(verify(l).entries, 4);
+}
+
 TEST_P(LedgerTest, AbandoningNeedsAReasonAndGivesTheBudgetBack) {
   Ledger l = open(OpenMode::create);
   l.create(census(1));
