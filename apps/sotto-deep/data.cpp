@@ -8,6 +8,7 @@
 #include "commands/model_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/data/idx.hpp"
+#include "sotto/data/source_error.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/models/linear/method_choice.hpp"
@@ -53,7 +54,7 @@ fs::path idx_file(const std::string& folder, const std::string& part, const std:
       if (fs::exists(path, ignored)) return path;
     }
   }
-  throw DataError(
+  throw SourceError(
       fmt::format("'{}' holds no {}-{}-{}-ubyte, plain or .gz", folder, part, kind, digits),
       "a folder of images holds the four IDX files of MNIST and its relatives");
 }

@@ -1,6 +1,7 @@
 // sotto train --model {softmax,mlp,cnn}: plan, train under checkpoints, write the artifact.
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -14,9 +15,12 @@
 #include "fingerprinting.hpp"
 #include "signing.hpp"
 #include "sotto/core/certified_directory.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/random_source.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/data/source_error.hpp"
 #include "sotto/deep/training/checkpoint.hpp"
 #include "train_request.hpp"
 
@@ -127,7 +131,7 @@ class Run {
 
   void save() const { deep::save_checkpoint(checkpoint_, trainer_, notes_); }
 
-  void fit(const deep::Records& records, Rng& rng) {
+  void fit(const deep::Records& records, Rng& rng) const {
     std::signal(SIGINT, ask_to_stop);
     std::signal(SIGTERM, ask_to_stop);
     ProgressOptions shown = context_.progress("training", trainer_.planned());
@@ -172,7 +176,72 @@ class Run {
   deep::Notes notes_;
 };
 
-constexpr const char* kReservation = "reservation";  // note of a checkpoint
+// Notes of a checkpoint: which run it belongs to, what was declared about the data, whether a ledger pays.
+constexpr const char *kRun = "run", *kDeclared = "declared", *kLedger = "ledger";
+
+std::string fresh_run() {
+  std::array<std::byte, 16> bytes{};
+  system_random(bytes);
+  std::string id;
+  for (const std::byte b : bytes) id += fmt::format("{:02x}", std::to_integer<int>(b));
+  return id;
+}
+
+// Everything the guarantee says about the data, beyond the plan: a resumed run must have been told the same.
+std::string declared_of(const DeepFacts& facts, const Arguments& arguments) {
+  Json json = {{"unit", facts.unit},
+               {"relation", name(facts.relation)},
+               {"rows", facts.rows},
+               {"network", deep::to_json(facts.network)},
+               {"dataset", arguments.given("dataset") ? arguments.text("dataset") : ""}};
+  if (facts.encoder) {
+    json["encoder"] = to_json(*facts.encoder);
+    json["max_contributions"] = facts.encoder->schema().max_contributions;
+  }
+  return sha256(json.dump());
+}
+
+deep::Notes resumed_notes(const std::string& checkpoint, deep::Trainer& trainer,
+                          const std::string& declared, const Payment& payment) {
+  deep::Notes notes = deep::load_checkpoint(checkpoint, trainer);
+  if (notes[kDeclared] != declared)
+    throw VerificationFailed(
+        "the checkpoint does not belong to this run: other facts were declared about the data",
+        "resume with the schema, unit, rows and data set the run was started with");
+  if (notes[kLedger] == "yes" && !payment.active())
+    throw VerificationFailed("the run that is resumed was charged to a ledger, and none is named",
+                             "add --ledger, --dataset and --key as in the first call");
+  return notes;
+}
+
+// Names the state behind a finished run: another continuation of the same checkpoint has another one.
+std::string result_of(const deep::Trainer& trainer) {
+  return sha256(deep::to_safetensors(trainer.state()));
+}
+
+// fresh: a checkpoint to remove when nothing has begun: the reservation was refused, or given back.
+deep::Records paid_records(const Arguments& arguments, Context& context, const DeepFacts& facts,
+                           Payment& payment, const std::string& fresh) {
+  const auto forget = [&] {
+    std::error_code ignored;
+    if (!fresh.empty()) fs::remove(fresh, ignored);
+  };
+  try {
+    payment.reserve(context);
+  } catch (...) {
+    forget();
+    throw;
+  }
+  try {
+    return payment.guard([&] { return training_records(arguments, facts); });
+  } catch (const SourceError&) {
+    forget();
+    throw;
+  } catch (const DataError&) {  // a reservation that stays open is taken up by this run only
+    if (!payment.active()) forget();
+    throw;
+  }
+}
 
 std::string checkpoint_place(const Arguments& arguments) {
   if (arguments.given("checkpoint")) return arguments.text("checkpoint");
@@ -190,7 +259,7 @@ void check_places(const Arguments& arguments) {
   const bool there = fs::exists(place);
   if (there && !arguments.flag("resume"))
     throw InvalidArgument(fmt::format("'{}' is the checkpoint of an earlier run", place),
-                          "go on with --resume, or remove it to start again");
+                          "go on with --resume; or remove it to start again, as another run with another --key");
   if (!there && arguments.flag("resume"))
     throw InvalidArgument(fmt::format("there is no checkpoint '{}' to resume from", place),
                           "leave out --resume to start; the same --key pays once");
@@ -249,25 +318,26 @@ void deep_train(const Arguments& arguments, Context& context) {
                               ? deep::Trainer(*network, *request.plan, objective, request.trainer)
                               : deep::Trainer(*network, request.plain, objective, request.trainer);
   const std::string checkpoint = checkpoint_place(arguments);
-  std::string reservation;  // of the run that is resumed
-  if (arguments.flag("resume")) {
-    reservation = deep::load_checkpoint(checkpoint, trainer)[kReservation];
-    if (!reservation.empty() && !payment.active())
-      throw VerificationFailed("the run that is resumed was charged to a ledger, and none is named",
-                               "add --ledger, --dataset and --key as in the first call");
+  const bool resumed = arguments.flag("resume");
+  const std::string declared = declared_of(facts, arguments);
+  deep::Notes notes = {{kRun, fresh_run()}, {kDeclared, declared}};
+  if (resumed) {
+    notes = resumed_notes(checkpoint, trainer, declared, payment);
     context.note(fmt::format("resuming after step {} of {}", trainer.done(), trainer.planned()));
   }
-  // All steps behind it: the result is fixed, and writing it out once more is no new release.
-  const bool finished = trainer.done() == trainer.planned();
-  payment.take_up(context, finished ? reservation : "");
-  if (!finished) {
-    Run run(arguments, context, trainer, checkpoint, {{kReservation, payment.reservation()}});
-    run.save();  // from here on a kill at any moment can be resumed
-    run.fit(payment.guard([&] { return training_records(arguments, facts); }), rng);
+  if (payment.active()) notes[kLedger] = "yes";
+  payment.belongs_to(notes[kRun]);
+  const Run run(arguments, context, trainer, checkpoint, notes);
+  if (trainer.done() < trainer.planned()) {
+    run.save();  // before the reservation that names this run: from here on a kill at any moment can be resumed
+    run.fit(paid_records(arguments, context, facts, payment, resumed ? "" : checkpoint), rng);
+  } else {
+    payment.reserve(context, result_of(trainer));
   }
+  const std::string result = result_of(trainer);
   trainer.parameters_to_release();
   const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
-  payment.commit(context);
+  payment.commit(context, result);
   payment.add_to(json);
   Certificate c = certificate(request, facts, trainer, arguments, rng, payment);
   c.fingerprint = fingerprint;

@@ -190,45 +190,30 @@ void Payment::quote(Context& context, Json& json) {
   }
 }
 
-void Payment::reserve(Context& context) {
+void Payment::reserve(Context& context, const std::string& result) {
   if (!active()) return;
-  reserve_entry(context);
-  if (receipt_->committed)
+  ledger_.emplace(ledger::Ledger::open(*location_, ledger::OpenMode::write));
+  receipt_ = ledger_->reserve(charge_);
+  if (receipt_->committed) {
+    if (!result.empty() && receipt_->result == result) return;  // paid for, to be written out again
     throw InvalidArgument(
         fmt::format("the key '{}' is used up: entry {} was committed, so its result may be out",
                     charge_.key, receipt_->entry),
         "running again draws fresh noise, which is another release: give it a key of its own");
-}
-
-void Payment::reserve_entry(Context& context) {
-  ledger_.emplace(ledger::Ledger::open(*location_, ledger::OpenMode::write));
-  receipt_ = ledger_->reserve(charge_);
-  if (receipt_->replayed && !receipt_->committed)
+  }
+  if (receipt_->replayed)
     context.note(
         fmt::format("takes up reservation {} of {} again", receipt_->entry, charge_.dataset));
 }
 
-void Payment::take_up(Context& context, const std::string& fixed) {
-  if (fixed.empty() || !active()) return reserve(context);
-  reserve_entry(context);
-  if (reservation() == fixed) return;
-  if (!receipt_->replayed) give_back();
-  throw VerificationFailed("the result that waits belongs to another reservation of a ledger",
-                           "name the ledger, the data set and the key it was made for");
-}
-
-std::string Payment::reservation() const {
-  return receipt_ ? fmt::format("{} entry {}", receipt_->store, receipt_->entry) : "";
-}
-
-void Payment::commit(Context& context) {
+void Payment::commit(Context& context, const std::string& result) {
   if (!active() || receipt_->committed) return;
-  receipt_ = ledger_->commit(receipt_->entry);
+  receipt_ = ledger_->commit(receipt_->entry, result);
   context.note(statement_of(*receipt_, charge_.spec));
 }
 
 void Payment::give_back() noexcept {
-  // One that was taken up from an earlier run stays: that run may have left checkpoints.
+  // A reservation that was there before belongs to work that may have gone further, here or in another process.
   if (!ledger_ || !receipt_ || receipt_->committed || receipt_->replayed) return;
   try {
     ledger_->abandon(
@@ -241,9 +226,11 @@ void Payment::give_back() noexcept {
 DataError Payment::stays_open(const DataError& error) const {
   if (!active()) return error;
   const std::string hint = error.hint().empty() ? "" : error.hint() + "; ";
-  return DataError(error.what(), hint + fmt::format("entry {} of the ledger stays reserved: run "
-                                                    "again with --key {}, it is not charged twice",
-                                                    receipt_->entry, charge_.key));
+  return DataError(
+      error.what(),
+      hint + fmt::format("entry {} of the ledger stays reserved: run "
+                         "again with --key {}{}, it is not charged twice",
+                         receipt_->entry, charge_.key, charge_.run.empty() ? "" : " --resume"));
 }
 
 std::optional<LedgerReference> Payment::reference() const {

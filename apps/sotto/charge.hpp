@@ -44,13 +44,11 @@ class Payment {
   bool active() const { return location_.has_value(); }
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
   void quote(Context& context, nlohmann::ordered_json& json);
-  void reserve(Context& context);
-  // For work whose result may be fixed before it is committed, and written out again after a crash: the same key then pays for the
-  // same result. `fixed`: what reservation() said when the result was put aside, empty when there is none yet.
-  // Throws VerificationFailed when the result belongs to another reservation.
-  void take_up(Context& context, const std::string& fixed);
-  // Names the reservation, for a note beside a result that waits for commit(); empty without a ledger.
-  std::string reservation() const;
+  // Work that goes on after a crash: only the run of this name takes the reservation up again. Before reserve().
+  void belongs_to(const std::string& run) { charge_.run = run; }
+  // result: names a result that is already fixed and waits to be written out; a committed reservation is good for the result that
+  // commit() named, and for nothing else.
+  void reserve(Context& context, const std::string& result = {});
   // Runs what reads private data. A file that is absent or has another header gives the reservation back: that depends on public facts, so
   // the ledger may say it. A row that cannot be parsed does not: the ledger's entry would tell its readers something about one record. The
   // reservation then stays open, as after a crash, and a run with the same key takes it up once the file is corrected.
@@ -65,7 +63,7 @@ class Payment {
       throw stays_open(error);
     }
   }
-  void commit(Context& context);
+  void commit(Context& context, const std::string& result = {});
 
   // After commit: what certificates and JSON results quote. Nothing without a ledger.
   const std::optional<ledger::Receipt>& receipt() const { return receipt_; }
@@ -73,7 +71,6 @@ class Payment {
   std::optional<LedgerReference> reference() const;
 
  private:
-  void reserve_entry(Context& context);
   void give_back() noexcept;
   DataError stays_open(const DataError& error) const;
 
