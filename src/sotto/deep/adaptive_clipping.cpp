@@ -10,6 +10,11 @@
 #include "sotto/noise/discrete_gaussian.hpp"
 
 namespace sotto::deep {
+namespace {
+
+constexpr std::int64_t kGrid = std::int64_t{1} << 24;  // steps in one half of a record
+
+}  // namespace
 
 AdaptiveClipping::AdaptiveClipping(AdaptiveClippingOptions options, double expected_batch)
     : options_(options), expected_batch_(expected_batch) {
@@ -23,9 +28,9 @@ AdaptiveClipping::AdaptiveClipping(AdaptiveClippingOptions options, double expec
     throw InvalidArgument(
         fmt::format("the rate of adaptive clipping must be above 0, not {}", options_.rate));
   if (options_.count_noise == 0) options_.count_noise = std::max(1.0, expected_batch / 20);
-  if (!(options_.count_noise > 0) || !std::isfinite(options_.count_noise))
-    throw InvalidArgument(
-        fmt::format("the noise on the count must be above 0, not {}", options_.count_noise));
+  if (!(options_.count_noise >= 0.01 && options_.count_noise <= 1e6))
+    throw InvalidArgument(fmt::format("the noise on the count must be between 0.01 and 1e6, not {}",
+                                      options_.count_noise));
 }
 
 double AdaptiveClipping::gradient_multiplier(double total) const {
@@ -42,21 +47,24 @@ double AdaptiveClipping::gradient_multiplier(double total) const {
 
 double AdaptiveClipping::update(Rng& rng, double norm, std::int64_t private_records,
                                 std::int64_t private_unclipped) const {
-  // In units of 1/2: Σ(2b_i − 1). One record more or fewer moves it by 1.
-  std::array<std::int64_t, 1> count{2 * private_unclipped - private_records};
-  const DiscreteGaussian noise(count_multiplier());
+  // In units of 1/2: Σ(2b_i − 1), on a grid so fine that the discrete law is the continuous one of the event to 50 digits. One
+  // record more or fewer moves it by kGrid.
+  std::array<std::int64_t, 1> count{(2 * private_unclipped - private_records) * kGrid};
+  const double sigma = count_multiplier() * static_cast<double>(kGrid);
+  const DiscreteGaussian noise(sigma);
   {
     auto scope = rng.query({.mechanism = "discrete_gaussian",
                             .values = std::span<const std::int64_t>(count),
-                            .sensitivity = 1,
+                            .sensitivity = static_cast<double>(kGrid),
                             .norm = Norm::l2,
-                            .scale = count_multiplier()});
+                            .scale = sigma});
     std::array<std::int64_t, 1> draw{};
     noise.fill(rng, draw);
     count[0] += draw[0];
     scope.publish(std::span<std::int64_t>(count));
   }
-  const double fraction = 0.5 + static_cast<double>(count[0]) / 2 / expected_batch_;
+  const double fraction =
+      0.5 + static_cast<double>(count[0]) / static_cast<double>(kGrid) / 2 / expected_batch_;
   const double moved = norm * std::exp(-options_.rate * (fraction - options_.quantile));
   return std::clamp(moved, options_.smallest, options_.largest);
 }

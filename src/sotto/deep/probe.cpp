@@ -17,7 +17,7 @@ namespace nn = torch::nn;
 class Rehearsal {
  public:
   explicit Rehearsal(nn::Module& model) : model_(model), training_(model.is_training()) {
-    for (const auto& b : model.named_buffers()) buffers_.push_back({b.key(), b.value().clone()});
+    for (const auto& [name, tensor] : untrained()) kept_.push_back({name, tensor.detach().clone()});
     model.train();
     for (const auto& m : model.modules(false))
       if (m->as<nn::Dropout>() || m->as<nn::Dropout2d>() || m->as<nn::Dropout3d>() ||
@@ -27,25 +27,38 @@ class Rehearsal {
   ~Rehearsal() {
     model_.train(training_);
     torch::NoGradGuard no_grad;
-    for (const auto& [name, value] : buffers_) model_.named_buffers()[name].copy_(value);
+    const auto live = untrained();
+    for (std::size_t i = 0; i < live.size(); ++i)
+      torch::Tensor(live[i].second).copy_(kept_[i].second);
   }
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
 
-  void require_unchanged_buffers() const {
-    for (const auto& [name, value] : buffers_) {
-      if (torch::equal(model_.named_buffers()[name], value)) continue;
+  void require_unchanged() const {
+    const auto live = untrained();
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      if (torch::equal(live[i].second, kept_[i].second)) continue;
       throw Unsupported(
-          fmt::format(
-              "buffer {} is changed by a forward pass, so it takes in records without noise", name),
-          "turn running statistics off, or put the layer into eval mode");
+          fmt::format("{} is changed by a forward pass, so it takes in records without noise",
+                      live[i].first),
+          "turn running statistics off, or keep buffers and frozen parameters as they are");
     }
   }
 
  private:
+  using Named = std::vector<std::pair<std::string, torch::Tensor>>;
+  // Buffers and frozen parameters.
+  Named untrained() const {
+    Named all;
+    for (const auto& b : model_.named_buffers()) all.push_back({"buffer " + b.key(), b.value()});
+    for (const auto& p : model_.named_parameters())
+      if (!p.value().requires_grad()) all.push_back({"frozen parameter " + p.key(), p.value()});
+    return all;
+  }
+
   nn::Module& model_;
   bool training_;
-  std::vector<std::pair<std::string, torch::Tensor>> buffers_;
+  Named kept_;
 };
 
 bool close(const torch::Tensor& a, const torch::Tensor& b, double tolerance, double size) {
@@ -79,7 +92,7 @@ void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
   open.norm = 1e12;  // nothing is clipped: sums of gradients are compared
   ClippedSum together(model, open), others(model, open), alone(model, open), ordinary(model, open);
   const auto all = together.add(records, [&] { return losses(x, y); });
-  rehearsal.require_unchanged_buffers();
+  rehearsal.require_unchanged();
   for (std::int64_t i = 0; i < records; ++i) {
     const auto xi = x.narrow(0, i, 1), yi = y.narrow(0, i, 1);
     const auto one = alone.add(1, [&] { return losses(xi, yi); });

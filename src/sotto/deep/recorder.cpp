@@ -144,6 +144,11 @@ void Recorder::finish() {
                         "requires_grad_(false), or take it "
                         "out of the model");
     }
+    if (static_cast<int>(slot.uses.size()) > slot.expected) {
+      throw Unsupported(
+          fmt::format("parameter {}: a use of it was differentiated more than once", p.name),
+          "differentiate the losses once, and leave that to ClippedSum::add");
+    }
     if (slot.expected > 1) settle(slot);
   }
 }

@@ -13,12 +13,24 @@ class EmbeddingCall : public LayerCall {
       : LayerCall(layer), weight_(std::move(weight)), indices_(indices), padding_(padding) {
     recorder().expect(weight_, indices, layer);
   }
-  Tensors run() override { return {torch::embedding(weight_, indices_.get(layer()), padding_)}; }
+  Tensors run() override {
+    const auto& indices = indices_.get(layer());
+    const auto outside = indices.lt(0).logical_or_(indices.ge(weight_.size(0)));
+    if (!outside.any().item<bool>()) return {torch::embedding(weight_, indices, padding_)};
+    outside_ = outside.unsqueeze(-1);
+    return {torch::embedding(weight_, indices.masked_fill(outside, 0), padding_)
+                .masked_fill_(outside_, 0)};
+  }
   Tensors back(const Tensors& gradients) override {
-    const auto indices = indices_.release(layer());
+    auto indices = indices_.release(layer());
+    auto gradient = gradients[0];
+    if (outside_.defined()) {
+      indices = indices.masked_fill(outside_.squeeze(-1), 0);
+      gradient = gradient.masked_fill(outside_, 0);
+    }
     recorder().add(weight_, std::make_unique<GatherUse>(
                                 indices.reshape({indices.size(0), -1}).to(torch::kLong),
-                                gradients[0].reshape({indices.size(0), -1, weight_.size(1)}),
+                                gradient.reshape({indices.size(0), -1, weight_.size(1)}),
                                 weight_.size(0), padding_));
     return {};
   }
@@ -26,6 +38,8 @@ class EmbeddingCall : public LayerCall {
  private:
   torch::Tensor weight_;
   Saved indices_;
+  // Tokens that the table does not have read as zeros and teach nothing: an error would say something of one private record.
+  torch::Tensor outside_;
   std::int64_t padding_;
 };
 

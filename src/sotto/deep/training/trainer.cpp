@@ -60,6 +60,7 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
   if (planned_ == 0) throw InvalidArgument("the plan has no steps; it needs at least one");
   if (!plan_) return;
   noise_.emplace(plan_->make_noise());
+  remember_untrained();
   if (plan_->options().adaptive)
     adaptive_.emplace(*plan_->options().adaptive, plan_->expected_batch());
 }
@@ -82,6 +83,8 @@ void Trainer::step(const Records& records, Rng& rng) {
   if (options_.insecure_seed)
     seeded = Rng::insecure_seed(step_seed(*options_.insecure_seed, done_));
   Rng& random = seeded ? *seeded : rng;
+  // Dropout draws from LibTorch's generator, whose usual seed is known to everybody.
+  torch::manual_seed(random.next_u64());
 
   model_.train();
   const auto batch = sampler_.draw(static_cast<std::uint64_t>(records.size()), random);
@@ -95,13 +98,41 @@ void Trainer::step(const Records& records, Rng& rng) {
 template <class Visit>
 void Trainer::for_physical_batches(const Records& records, const std::vector<std::int64_t>& batch,
                                    Visit&& visit) {
+  // What LibTorch says may quote a value, and that it says something may depend on one record: one message for all.
+  const auto guarded = [&](const Batch& b, std::int64_t count, std::int64_t parts) {
+    if (!plan_) return visit(b, count, parts);
+    try {
+      restore_untrained();
+      visit(b, count, parts);
+    } catch (const c10::Error&) {
+      throw DataError(
+          "a training step failed inside LibTorch; what it said is withheld, since it may quote "
+          "private values",
+          "try the model on made-up records of this shape to see the message");
+    }
+  };
   const auto size = static_cast<std::int64_t>(batch.size());
   // Equal parts rather than full ones and a rest.
   const std::int64_t parts = (size + physical_ - 1) / physical_;
   for (std::int64_t part = 0; part < parts; ++part) {
     const std::int64_t first = size * part / parts, last = size * (part + 1) / parts;
-    visit(records.take(batch.data() + first, last - first), last - first, parts);
+    guarded(records.take(batch.data() + first, last - first), last - first, parts);
   }
+  if (plan_) restore_untrained();
+}
+
+// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote into them is undone at once.
+void Trainer::remember_untrained() {
+  untrained_.clear();
+  for (const auto& p : model_.named_parameters())
+    if (!p.value().requires_grad()) untrained_.emplace_back(p.value(), p.value().detach().clone());
+  for (const auto& b : model_.named_buffers())
+    untrained_.emplace_back(b.value(), b.value().detach().clone());
+}
+
+void Trainer::restore_untrained() {
+  const torch::NoGradGuard no_grad;
+  for (auto& [live, kept] : untrained_) live.copy_(kept);
 }
 
 torch::Tensor Trainer::noisy_sum(const Records& records, const std::vector<std::int64_t>& batch,
@@ -247,7 +278,10 @@ void Trainer::restore(const TensorFile& file) {
     refuse("its step is not one of the plan");
   done_ = static_cast<std::uint64_t>(done);
   clip_ = file.tensors.at("clip").item<double>();
-  if (plan_) clipped_.set_norm(clip_);
+  if (plan_) {
+    clipped_.set_norm(clip_);
+    remember_untrained();
+  }
   iterate_.restored(done_);
 }
 

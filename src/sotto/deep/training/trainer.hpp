@@ -8,7 +8,7 @@
 //            of the steps that ran. Nothing runs beyond the planned steps: one more throws BudgetExceeded.
 // Method     A step: the plan's sampler draws a batch; physical batches small enough for memory are clipped and added up
 //            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
-//            there. An empty batch is a step like any other. A record that is not finite contributes zero.
+//            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
 // Numerics   Several physical batches are added up in double.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
@@ -105,6 +105,8 @@ class Trainer {
   void for_physical_batches(const Records& records, const std::vector<std::int64_t>& batch,
                             Visit&& visit);
   std::string fingerprint() const;
+  void remember_untrained();
+  void restore_untrained();
 
   torch::nn::Module& model_;
   std::optional<DpSgdPlan> plan_;
@@ -113,6 +115,7 @@ class Trainer {
   Objective objective_;
   TrainerOptions options_;
   ClippedSum clipped_;
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> untrained_;  // live, and as they must stay
   std::optional<GradientNoise> noise_;
   std::optional<AdaptiveClipping> adaptive_;
   Optimizer optimizer_;

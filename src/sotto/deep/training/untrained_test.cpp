@@ -1,0 +1,108 @@
+// Ways for a record to leave without noise that are not the gradient: state that a forward pass writes, and messages.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sotto/core/error.hpp"
+#include "sotto/deep/layers/embedding.hpp"
+#include "sotto/deep/losses.hpp"
+#include "sotto/deep/training/trainer.hpp"
+
+namespace sotto::deep {
+namespace {
+
+// Keeps a mean of its input, but only when it sees a value that made-up records do not have: no probe can find that.
+struct RemembersImpl : torch::nn::Module {
+  RemembersImpl() {
+    linear = register_module("linear", torch::nn::Linear(2, 2));
+    frozen = register_parameter("frozen", torch::zeros({2}), false);
+    seen = register_buffer("seen", torch::zeros({2}));
+  }
+  torch::Tensor forward(const torch::Tensor& x) {
+    if (x.max().item<float>() > 100) {
+      const torch::NoGradGuard no_grad;
+      frozen.copy_(x.mean(0));
+      seen.copy_(x.mean(0));
+    }
+    return linear->forward(x + frozen + seen);
+  }
+  torch::nn::Linear linear{nullptr};
+  torch::Tensor frozen, seen;
+};
+TORCH_MODULE(Remembers);
+
+DpSgdPlan plan() {
+  return DpSgdPlan({.records = 10,
+                    .sampling = Sampling::full_batch,
+                    .batch = 10,
+                    .steps = 3,
+                    .clip = 1,
+                    .noise_multiplier = 1.0,
+                    .delta = 1e-5});
+}
+
+Records records() {
+  torch::manual_seed(1);
+  auto x = torch::rand({10, 2});
+  x[4][0] = 1234;
+  return {x, torch::randint(2, {10}, torch::kLong)};
+}
+
+TEST(Untrained, WhatAForwardPassWritesIsNeitherReleasedNorKept) {
+  Remembers model;
+  Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {
+    return softmax_cross_entropy(model->forward(x), y);
+  });
+  Rng rng = Rng::insecure_seed(1);
+  trainer.fit(records(), rng);
+  const TensorFile state = trainer.state();
+  const TensorMap released = trainer.release().value;
+  for (const char* name : {"frozen", "seen"}) {
+    EXPECT_EQ(released.at(name).abs().max().item<float>(), 0) << name;
+    EXPECT_EQ(state.tensors.at(std::string("model.") + name).abs().max().item<float>(), 0) << name;
+  }
+}
+
+TEST(Untrained, WhatLibTorchSaysOfARecordIsWithheld) {
+  torch::nn::Linear model(2, 2);
+  Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {
+    TORCH_CHECK(x.max().item<float>() < 100, "found ", x.max().item<float>());
+    return softmax_cross_entropy(model->forward(x), y);
+  });
+  Rng rng = Rng::insecure_seed(1);
+  try {
+    trainer.fit(records(), rng);
+    FAIL() << "no error";
+  } catch (const DataError& e) {
+    EXPECT_EQ(std::string(e.what()).find("1234"), std::string::npos) << e.what();
+  }
+}
+
+struct BagImpl : torch::nn::Module {
+  BagImpl() {
+    table = register_module("table", torch::nn::Embedding(5, 3));
+    linear = register_module("linear", torch::nn::Linear(3, 2));
+  }
+  torch::Tensor forward(const torch::Tensor& tokens) {
+    return linear->forward(table->forward(tokens).sum(1));
+  }
+  torch::nn::Embedding table{nullptr};
+  torch::nn::Linear linear{nullptr};
+};
+TORCH_MODULE(Bag);
+
+TEST(Untrained, TokensOutsideTheTableTeachNothingAndStopNothing) {
+  torch::manual_seed(2);
+  Bag model;
+  const auto y = torch::zeros({2}, torch::kLong);
+  const auto sum_of = [&](std::vector<std::int64_t> tokens) {
+    ClippedSum sum(*model, {.norm = 1e6});
+    const auto x = torch::tensor(tokens, torch::kLong).view({2, -1});
+    sum.add(2, [&] { return softmax_cross_entropy(model->forward(x), y); });
+    return sum.flat().clone();
+  };
+  EXPECT_TRUE(torch::allclose(sum_of({1, 99, 2, -7}), sum_of({1, 2})));
+}
+
+}  // namespace
+}  // namespace sotto::deep
