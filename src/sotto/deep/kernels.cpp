@@ -100,10 +100,31 @@ torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, boo
     for (std::int64_t i = first; i < last; ++i) {
       float* g = keep ? kept + i * p * d : buffer.data();
       small_product(p, d, t, {pb + i * sb, tb, true}, {pa + i * sa, ta}, g);
-      if (squares != nullptr) (*squares)[i] = squares_of(g, p * d);
+      if (squares == nullptr) continue;
+      (*squares)[i] = squares_of(g, p * d);
+      if (keep) continue;  // what is measured is what will be added
+      TermNorms norms;
+      for (std::int64_t s = 0; s < t; ++s)
+        norms.add(squares_of(pa + i * sa + s * ta, d), squares_of(pb + i * sb + s * tb, p));
+      (*squares)[i] += norms.surcharge(t, d, p);
     }
   });
   return out;
+}
+
+void TermNorms::add(double a_square, double b_square) {
+  const double a = std::sqrt(a_square), b = std::sqrt(b_square);
+  mass_ += a * b;
+  a_ += a;
+  b_ += b;
+}
+
+// Sums of n terms are off by n·u times their mass, to first order; 1.01 pays for the higher orders. Products below the smallest float
+// vanish: at most 2⁻¹⁴⁹ each, d or p of them for every pair of terms.
+double TermNorms::surcharge(std::int64_t n, std::int64_t d, std::int64_t p) const {
+  const double rounding = std::max(1.01 * static_cast<double>(n) * 0x1p-24, kMassShare);
+  return rounding * mass_ * mass_ +
+         0x1p-149 * (static_cast<double>(d) * b_ * b_ + static_cast<double>(p) * a_ * a_);
 }
 
 void gram(std::int64_t t, std::int64_t n, Operand x, float* out) {
@@ -116,17 +137,16 @@ void gram(std::int64_t t, std::int64_t n, Operand x, float* out) {
 }
 
 // Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24, so the sum of products by at most
-// (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order; 1.01 pays for the higher ones.
-double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t n) {
-  double mass = 0, diagonal = 0, below = 0;
+// (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order.
+double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t d, std::int64_t p,
+                    const TermNorms& norms) {
+  double diagonal = 0, below = 0;
   for (std::int64_t s = 0; s < t; ++s) {
-    const double x = a[s * t + s], y = b[s * t + s];
-    mass += std::sqrt(std::max(x, 0.0) * std::max(y, 0.0));
-    diagonal += x * y;
+    diagonal += static_cast<double>(a[s * t + s]) * static_cast<double>(b[s * t + s]);
     below += dot(a + s * t, b + s * t, s);
   }
   const double sum = diagonal + 2 * below;
-  return (sum > 0 ? sum : sum * 0) + 1.01 * static_cast<double>(n + 2) * 0x1p-24 * mass * mass;
+  return (sum > 0 ? sum : sum * 0) + norms.surcharge(d + p + 2, d, p);
 }
 
 std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b) {
@@ -142,7 +162,10 @@ std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b
       const float *ai = pa + i * sa, *bi = pb + i * sb;
       gram(t, d, {ai, ta}, ga);
       gram(t, p, {bi, tb}, gb);
-      squares[i] = gram_product(ga, gb, t, d + p);
+      TermNorms norms;
+      for (std::int64_t s = 0; s < t; ++s)
+        norms.add(squares_of(ai + s * ta, d), squares_of(bi + s * tb, p));
+      squares[i] = gram_product(ga, gb, t, d, p, norms);
     }
   });
   return squares;

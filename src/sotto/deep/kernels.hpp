@@ -41,9 +41,23 @@ std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b
 
 // X·Xᵀ of the t × n matrix X: the lower triangle of out (t × t, row major); what stands above it is not said.
 void gram(std::int64_t t, std::int64_t n, Operand x, float* out);
-// Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding; n: products in one entry of both together.
-// Reads lower triangles.
-double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t n);
+// What the terms of one record's gradient Σ_t b_t a_tᵀ weigh before they cancel. Where the weighted sum adds up terms rather than the
+// gradient that was measured, terms that cancel would still round others away: the surcharge on the squared norm keeps c·mass below
+// C/√kMassShare, 512·C.
+class TermNorms {
+ public:
+  static constexpr double kMassShare = 0x1p-18;
+  void add(double a_square, double b_square);  // of one term
+  // n: products in one entry that was measured; d, p: lengths of a_t and b_t.
+  double surcharge(std::int64_t n, std::int64_t d, std::int64_t p) const;
+
+ private:
+  double mass_ = 0, a_ = 0, b_ = 0;  // Σ_t ‖a_t‖‖b_t‖, Σ_t ‖a_t‖, Σ_t ‖b_t‖
+};
+
+// Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding. Reads lower triangles.
+double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t d, std::int64_t p,
+                    const TermNorms& norms);
 
 // Runs f(first, last) on ranges of records, in parallel.
 void for_records(std::int64_t records, const std::function<void(std::int64_t, std::int64_t)>& f);

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sotto/deep/cost.hpp"
 #include "sotto/deep/detail/equal_tokens.hpp"
@@ -130,9 +131,13 @@ void GatherUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
           continue;
         }
         std::fill(row.begin(), row.end(), 0);
-        for (std::int64_t s = head; s >= 0; s = equal.next(s))
+        double mass = 0;
+        for (std::int64_t s = head; s >= 0; s = equal.next(s)) {
           add_floats(row.data(), b + (i * t + s) * n, n);
+          mass += std::sqrt(squares_of(b + (i * t + s) * n, n));
+        }
         for (const double v : row) sum += v * v;
+        sum += TermNorms::kMassShare * mass * mass;  // the table gets the terms one by one
       }
       squares[static_cast<std::size_t>(i)] += sum;
     }

@@ -95,10 +95,35 @@ class ConvUse : public Use {
                         {b + (i * s.groups + k) * s.outputs * s.positions, s.positions},
                         {columns.data() + k * s.patch * s.positions, s.positions, true},
                         g + k * s.outputs * s.patch);
-        if (squares != nullptr) (*squares)[i] = squares_of(g, size);
+        if (squares == nullptr) continue;
+        (*squares)[i] = squares_of(g, size);
+        if (keep) continue;  // what is measured is what will be added
+        for (std::int64_t k = 0; k < s.groups; ++k)
+          (*squares)[i] += term_norms(columns.data() + k * s.patch * s.positions,
+                                      b + (i * s.groups + k) * s.outputs * s.positions)
+                               .surcharge(s.positions, s.patch, s.outputs);
       }
     });
     return all;
+  }
+
+  // columns: (patch, positions), b: (outputs, positions).
+  TermNorms term_norms(const float* columns, const float* b) const {
+    const std::int64_t t = patches_.positions;
+    std::vector<double> squares(static_cast<std::size_t>(2 * t));
+    const auto add = [&](const float* rows, std::int64_t count, double* to) {
+      for (std::int64_t r = 0; r < count; ++r)
+        for (std::int64_t s = 0; s < t; ++s) {
+          const double v = rows[r * t + s];
+          to[s] += v * v;
+        }
+    };
+    add(columns, patches_.patch, squares.data());
+    add(b, patches_.outputs, squares.data() + t);
+    TermNorms norms;
+    for (std::int64_t s = 0; s < t; ++s)
+      norms.add(squares[static_cast<std::size_t>(s)], squares[static_cast<std::size_t>(t + s)]);
+    return norms;
   }
 
   void add_ghost(std::vector<double>& squares) {
@@ -115,7 +140,7 @@ class ConvUse : public Use {
           const float* bk = b + (i * s.groups + k) * s.outputs * t;
           gram(t, s.patch, {a, t, true}, ga);
           gram(t, s.outputs, {bk, t, true}, gb);
-          squares[i] += gram_product(ga, gb, t, s.patch + s.outputs);
+          squares[i] += gram_product(ga, gb, t, s.patch, s.outputs, term_norms(a, bk));
         }
       }
     });
