@@ -122,6 +122,7 @@ void TermNorms::add(double a_square, double b_square) {
 // Sums of n terms are off by n·u times their mass, to first order; 1.01 pays for the higher orders. Products below the smallest float
 // vanish: at most 2⁻¹⁴⁹ each, d or p of them for every pair of terms.
 double TermNorms::surcharge(std::int64_t n, std::int64_t d, std::int64_t p) const {
+  if (mass_ == 0) return 0;  // in every term a or b is zero, and so is the gradient
   const double rounding = std::max(1.01 * static_cast<double>(n) * 0x1p-24, kMassShare);
   return rounding * mass_ * mass_ +
          0x1p-149 * (static_cast<double>(d) * b_ * b_ + static_cast<double>(p) * a_ * a_);

@@ -111,10 +111,10 @@ class ConvUse : public Use {
   TermNorms term_norms(const float* columns, const float* b) const {
     const std::int64_t t = patches_.positions;
     std::vector<double> squares(static_cast<std::size_t>(2 * t));
-    const auto add = [&](const float* rows, std::int64_t count, double* to) {
+    const auto add = [&](const float* from, std::int64_t count, double* to) {
       for (std::int64_t r = 0; r < count; ++r)
         for (std::int64_t s = 0; s < t; ++s) {
-          const double v = rows[r * t + s];
+          const double v = from[r * t + s];
           to[s] += v * v;
         }
     };
