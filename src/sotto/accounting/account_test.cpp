@@ -150,8 +150,9 @@ TEST(Account, SampledDiscreteGaussianNoiseHasTheRenyiCurveOfItsLaw) {
           const double without = weight(x) / total,
                        with = (1 - q) * without + q * weight(x - 1) / total;
           if (without == 0 || with == 0) continue;
-          remove += std::pow(with, order) * std::pow(without, 1 - order);
-          add += std::pow(without, order) * std::pow(with, 1 - order);
+          const double a = std::log(with), b = std::log(without);
+          remove += std::exp(order * a + (1 - order) * b);
+          add += std::exp(order * b + (1 - order) * a);
         }
         const double exact = std::log(std::max(remove, add)) / (order - 1);
         EXPECT_GE(curve(order), exact * (1 - 1e-9)) << sigma << " " << q << " " << order;
