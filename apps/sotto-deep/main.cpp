@@ -1,6 +1,5 @@
 // sotto-deep: runs the calls of sotto that need LibTorch. It has the same table of commands (apps/sotto/helper.hpp).
 #include <ATen/Parallel.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,9 +16,6 @@ int main(int argc, char** argv) {
   // LibTorch's own choice counts two threads of one core as one.
   if (std::getenv("OMP_NUM_THREADS") == nullptr)
     at::set_num_threads(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  // Large tensors go back to the system when they are freed. Left alone, the allocator soon serves them from its heap, where what a
-  // step keeps longer pins the space around it. Not lower: fresh pages cost time, and small tensors are many.
-  mallopt(M_MMAP_THRESHOLD, 8 << 20);
   // The benchmark measures memory in processes of their own.
   if (argc == 5 && std::strcmp(argv[1], "peak-memory") == 0)
     return guarded([&] { return print_peak_memory(argv[2], argv[3], argv[4]); });
