@@ -3,14 +3,7 @@
 #include <bit>
 #include <vector>
 
-// One build of each function for processors with 256-bit vectors and one for any; the loader picks. Plain loops: the compiler vectorises
-// them (this file is compiled with -O3).
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define SOTTO_CLONES __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define SOTTO_CLONES
-#endif
+#include "sotto/models/linear/vector_clones.hpp"
 
 namespace sotto::detail {
 namespace {
