@@ -56,7 +56,8 @@ class PrivateStep {
     sum_.add(model_.batch,
              [&] { return softmax_cross_entropy(model_.forward(model_.x), model_.y); });
     const auto start = Clock::now();
-    descent_.step(rng_, sum_.flat(), 1.0f, kRate / static_cast<float>(model_.batch));
+    descent_.step(rng_, sum_.flat(),
+                  {.sigma = 1, .scale = 1 / static_cast<float>(model_.batch), .rate = kRate});
     noise_ms_ = since(start);
   }
   // Of the last step: noise and update.

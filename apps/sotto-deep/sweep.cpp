@@ -99,7 +99,7 @@ class DeepSweep final : public SweepSubject {
     for (std::size_t i = 0; i < held.size(); ++i)
       (held[i] ? out : kept).push_back(static_cast<std::int64_t>(i));
     const auto part = [&](const std::vector<std::int64_t>& which) {
-      const deep::Batch b = all.take(which.data(), static_cast<std::int64_t>(which.size()));
+      const deep::Batch b = all.take(which);
       return deep::Records(b.inputs, b.targets);
     };
     train_ = part(kept);

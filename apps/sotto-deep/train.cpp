@@ -58,8 +58,11 @@ Certificate certificate(const TrainRequest& request, const DeepFacts& facts,
                           facts.rows, facts.network.input[1], facts.network.input[2],
                           facts.network.outputs),
         "the sampled batches and unfinished checkpoints stay secret",
-        "rounding in 32-bit gradients moves a clipped sum by less than 1 % of the clip norm, which "
-        "is charged (proved for small batches, measured beyond)"};
+        trainer.rounding_is_proved()
+            ? "the product of a batch computes each row from that row alone, as it did for made-up "
+              "records before the first step; all other rounding is charged"
+            : "rounding in 32-bit gradients moves a clipped sum by less than 1 % of the clip norm, "
+              "which is charged (proved for small batches, measured beyond)"};
     if (request.plan->options().noise == deep::NoiseKind::bulk)
       c.assumptions.push_back(
           "noise is drawn and added in floating point (--noise exact avoids this)");

@@ -100,7 +100,7 @@ TrainRequest request_of(const Arguments& arguments, const DeepFacts& facts,
   options.noise = arguments.text("noise") != "auto"
                       ? deep::parse_noise_kind(arguments.text("noise"))
                   : options.adaptive ? deep::NoiseKind::bulk
-                                     : deep::default_noise(parameters, batch);
+                                     : deep::default_noise(parameters);
   request.plan.emplace(std::move(options));
   return request;
 }

@@ -75,7 +75,7 @@ std::vector<Option> network_options() {
       {.name = "noise",
        .type = Type::choice,
        .value = "N",
-       .help = "exact noise on an integer grid, or bulk floats; auto: exact where it costs little",
+       .help = "exact noise on an integer grid, or bulk floats; auto: exact up to 65 536 parameters",
        .fallback = "auto",
        .choices = {"auto", "exact", "bulk"}},
       {.name = "optimizer",

@@ -74,6 +74,7 @@ class Rng {
   std::uint64_t words() const { return refills_ * kWords + position_ - kWords + bulk_words_; }
 
   void watch(QueryObserver* observer) { observer_ = observer; }
+  bool watched() const { return observer_ != nullptr; }
 
   // Alive while a mechanism noises one query.
   class QueryScope {

@@ -71,9 +71,18 @@ TEST(NoisyDescent, IsNoiseFirstAndDescentLater) {
   auto noise = torch::empty({35007});
   Rng first = Rng::insecure_seed(5), second = Rng::insecure_seed(5);
   fill_gaussian(first, {noise.data_ptr<float>(), 35007}, 1.5f);
-  NoisyDescent(parameters).step(second, sum, 1.5f, 0.25f);
+  NoisyDescent(parameters).step(second, sum, {.sigma = 1.5f, .scale = 0.5f, .rate = 0.5f});
   EXPECT_TRUE(torch::allclose(flat(), before - 0.25 * (sum + noise), 0, 1e-6));
-  EXPECT_THROW(NoisyDescent(parameters).step(second, sum.narrow(0, 0, 5), 1, 1), Error);
+  EXPECT_THROW(NoisyDescent(parameters).step(second, sum.narrow(0, 0, 5), {}), Error);
+  EXPECT_THROW(NoisyDescent(parameters).step(second, sum, {.momentum = 0.5f}), Error);
+
+  const auto start = flat().clone(), rolling = torch::randn({35007}), velocity = rolling.clone();
+  fill_gaussian(first, {noise.data_ptr<float>(), 35007}, 1.5f);
+  NoisyDescent(parameters, velocity)
+      .step(second, sum, {.sigma = 1.5f, .scale = 0.5f, .rate = 0.5f, .momentum = 0.9f});
+  const auto expected = 0.9 * rolling + 0.5 * (sum + noise);
+  EXPECT_TRUE(torch::allclose(velocity, expected, 0, 1e-6));
+  EXPECT_TRUE(torch::allclose(flat(), start - 0.5 * expected, 0, 1e-6));
 }
 
 }  // namespace

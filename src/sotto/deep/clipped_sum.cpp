@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sotto/core/error.hpp"
@@ -32,7 +33,7 @@ ClippedSum::ClippedSum(const torch::nn::Module& model, ClipOptions options)
   if (parameters_.empty()) throw InvalidArgument("the model has no trainable parameter");
   std::int64_t total = 0;
   for (const auto& p : parameters_) total += p.tensor.numel();
-  flat_ = torch::zeros({total}, torch::kFloat);
+  flat_ = torch::zeros({total}, clipper_.options().double_sums ? torch::kDouble : torch::kFloat);
   std::int64_t at = 0;
   for (const auto& p : parameters_) {
     sums_.push_back(flat_.narrow(0, at, p.tensor.numel()).view(p.tensor.sizes()));
@@ -40,13 +41,15 @@ ClippedSum::ClippedSum(const torch::nn::Module& model, ClipOptions options)
   }
 }
 
-torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses) {
+torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses,
+                              const std::vector<bool>& empty) {
   if (records < 0)
     throw InvalidArgument(fmt::format("a batch has at least 0 records, not {}", records));
   if (records == 0) return torch::zeros({0});
   for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
-  Recorder recorder(parameters_, records, clipper_.options().memory,
-                    clipper_.options().sequence_first);
+  const ClipOptions& options = clipper_.options();
+  Recorder recorder(parameters_, records, {options.memory, options.double_sums},
+                    options.sequence_first);
   torch::Tensor result;
   {
     const Recorder::Scope scope(recorder);
@@ -59,7 +62,7 @@ torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses) {
   std::vector<const std::vector<double>*> squares;
   for (std::size_t k = 0; k < parameters_.size(); ++k)
     squares.push_back(&recorder.squared_norms(k));
-  ClipFactors clip = take_factors(squares, static_cast<std::size_t>(records));
+  ClipFactors clip = take_factors(squares, static_cast<std::size_t>(records), empty);
   std::vector<torch::Tensor> factors;
   for (auto& group : clip.factors) factors.push_back(torch::from_blob(group.data(), {records}));
   for (std::size_t k = 0; k < parameters_.size(); ++k)
@@ -98,13 +101,13 @@ void ClippedSum::add_by_micro_batches(std::int64_t records,
 }
 
 ClipFactors ClippedSum::take_factors(const std::vector<const std::vector<double>*>& squares,
-                                     std::size_t records) {
+                                     std::size_t records, const std::vector<bool>& empty) {
   norms_.assign(records, 0);
   for (const auto* s : squares)
     for (std::size_t i = 0; i < records; ++i) norms_[i] += (*s)[i];
   for (double& n : norms_) n = std::sqrt(n);
-  ClipFactors clip = clipper_.factors(squares, records);
-  records_ += static_cast<std::int64_t>(records);
+  ClipFactors clip = clipper_.factors(squares, records, empty);
+  records_ += static_cast<std::int64_t>(records) - std::count(empty.begin(), empty.end(), true);
   unclipped_ += clip.unclipped;
   return clip;
 }

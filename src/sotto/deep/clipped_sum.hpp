@@ -9,7 +9,7 @@
 //            Model and losses must not couple records; probe.hpp checks that.
 // Method     One forward and one backward pass with a Recorder, then one product per layer for Σ_i c_i·g_i. An empty batch is a sum of
 //            zeros. Modules without per-sample gradients: micro_batch.hpp.
-// Numerics   32-bit sums; rounding is paid for by the allowance in clipping.hpp.
+// Numerics   32-bit sums, or 64-bit ones of 32-bit gradients (double_sums); rounding is paid for by the allowance in clipping.hpp.
 // Reference  [ACGMMTZ16], [BWZK23]; docs/math/per-sample-clipping.md.
 #pragma once
 
@@ -31,14 +31,16 @@ class ClippedSum {
 
   // Adds Σ_i clip(g_i) over the records of one physical batch. The gradients (.grad) of the parameters stay undefined.
   // Returns the losses, detached: private values.
-  torch::Tensor add(std::int64_t records, const Losses& losses);
+  // empty: rows of the batch that are no records and add nothing, so that batches of any number of records can have one shape.
+  torch::Tensor add(std::int64_t records, const Losses& losses,
+                    const std::vector<bool>& empty = {});
   // The same for any module, one record at a time: losses(i) is the loss of record i alone. Correct and slow.
   void add_by_micro_batches(std::int64_t records,
                             const std::function<torch::Tensor(std::int64_t)>& loss);
   void clear();  // starts the next logical batch
 
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
-  // One tensor for each parameter: views of flat(), in order. Private until noised.
+  // One tensor for each parameter: views of flat(), in order; floats, or doubles with double_sums. Private until noised.
   std::vector<torch::Tensor>& sums();
   torch::Tensor& flat();
 
@@ -55,7 +57,7 @@ class ClippedSum {
 
  private:
   ClipFactors take_factors(const std::vector<const std::vector<double>*>& squares,
-                           std::size_t records);
+                           std::size_t records, const std::vector<bool>& empty = {});
 
   std::vector<NamedParameter> parameters_;
   Clipper clipper_;

@@ -65,7 +65,7 @@ void Clipper::set_norm(double norm) {
 }
 
 ClipFactors Clipper::factors(const std::vector<const std::vector<double>*>& squares,
-                             std::size_t records) const {
+                             std::size_t records, const std::vector<bool>& empty) const {
   ClipFactors result;
   result.factors.assign(groups(), std::vector<float>(records, 0));
   std::vector<double> group(groups());
@@ -81,6 +81,7 @@ ClipFactors Clipper::factors(const std::vector<const std::vector<double>*>& squa
       result.dropped.push_back(static_cast<std::int64_t>(i));
       continue;
     }
+    if (!empty.empty() && empty[i]) continue;
     if (std::sqrt(total) <= options_.norm / (1 + kRoundingAllowance)) ++result.unclipped;
     for (std::size_t l = 0; l < groups(); ++l) {
       const double norm = std::sqrt(group[l]), threshold = thresholds_[l];

@@ -26,6 +26,8 @@ struct ClipOptions {
   std::vector<double> layer_norms =
       {};  // of per_layer; empty: C/√L each, else Σ C_l² ≤ C² is required
   std::size_t memory = std::size_t{256} << 20;  // bytes for gradients written out record by record
+  bool double_sums =
+      false;  // Σ c_i·g_i is added up in double: slower, and rounding is proved to be small for any batch
   bool sequence_first =
       false;  // torch layers get sequences as (T, B, …), as torch::nn::Transformer wants them
 };
@@ -50,9 +52,9 @@ class Clipper {
   const ClipOptions& options() const { return options_; }
   void set_norm(double norm);  // an adapted threshold, from released values only
 
-  // squares[k][i]: squared norm of record i in parameter k.
-  ClipFactors factors(const std::vector<const std::vector<double>*>& squares,
-                      std::size_t records) const;
+  // squares[k][i]: squared norm of record i in parameter k. empty[i]: row i is no record; its factor is 0. None: all are records.
+  ClipFactors factors(const std::vector<const std::vector<double>*>& squares, std::size_t records,
+                      const std::vector<bool>& empty = {}) const;
 
  private:
   ClipOptions options_;

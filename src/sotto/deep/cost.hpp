@@ -17,6 +17,13 @@ struct OuterShape {
   std::int64_t records, terms, inputs, outputs;  // B, T, d, p
 };
 
-NormWay cheapest_norm(const OuterShape& shape, std::size_t memory);
+// What a norm may take, and what follows it.
+struct NormRoom {
+  std::size_t memory;  // bytes for gradients written out; what is taken is subtracted
+  bool double_sums =
+      false;  // the weighted sum will be formed in double: a product costs more, a kept gradient does not
+};
+
+NormWay cheapest_norm(const OuterShape& shape, const NormRoom& room);
 
 }  // namespace sotto::deep

@@ -37,19 +37,22 @@ inline Comparison compare_with_micro_batches(const torch::nn::Module& model,
   return result;
 }
 
-// Thresholds below, among and above the norms; every way of keeping gradients (no memory, plenty).
+// Thresholds below, among and above the norms; every way of keeping gradients (no memory, plenty); sums in floats and in doubles.
 inline void expect_like_micro_batches(const torch::nn::Module& model, const BatchLosses& losses,
                                       const torch::Tensor& x, const torch::Tensor& y,
                                       double tolerance = 2e-4) {
   for (const double norm : {0.01, 0.7, 1e6})
     for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 30}) {
       for (const ClipRule rule : {ClipRule::flat, ClipRule::per_layer, ClipRule::normalised}) {
-        const auto c = compare_with_micro_batches(model, losses, x, y,
-                                                  {.rule = rule, .norm = norm, .memory = memory});
-        EXPECT_LT(c.worst_norm, tolerance)
-            << "C = " << norm << ", memory " << memory << ", rule " << static_cast<int>(rule);
-        EXPECT_LT(c.worst_sum, tolerance)
-            << "C = " << norm << ", memory " << memory << ", rule " << static_cast<int>(rule);
+        for (const bool doubles : {false, true}) {
+          const auto c = compare_with_micro_batches(
+              model, losses, x, y,
+              {.rule = rule, .norm = norm, .memory = memory, .double_sums = doubles});
+          EXPECT_LT(c.worst_norm, tolerance) << "C = " << norm << ", memory " << memory << ", rule "
+                                             << static_cast<int>(rule) << ", doubles " << doubles;
+          EXPECT_LT(c.worst_sum, tolerance) << "C = " << norm << ", memory " << memory << ", rule "
+                                            << static_cast<int>(rule) << ", doubles " << doubles;
+        }
       }
     }
 }

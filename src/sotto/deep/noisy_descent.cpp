@@ -10,7 +10,8 @@
 
 namespace sotto::deep {
 
-NoisyDescent::NoisyDescent(const std::vector<NamedParameter>& parameters) {
+NoisyDescent::NoisyDescent(const std::vector<NamedParameter>& parameters, torch::Tensor velocity)
+    : velocity_(std::move(velocity)) {
   for (const auto& p : parameters) {
     if (p.tensor.numel() == 0) continue;
     if (!p.tensor.is_contiguous())
@@ -21,12 +22,15 @@ NoisyDescent::NoisyDescent(const std::vector<NamedParameter>& parameters) {
   }
 }
 
-void NoisyDescent::step(Rng& rng, const torch::Tensor& sum, float sigma, float rate) {
+void NoisyDescent::step(Rng& rng, const torch::Tensor& sum, const DescentStep& step) {
   if (sum.numel() != total_ || sum.scalar_type() != torch::kFloat || !sum.is_contiguous())
     invariant_broken(fmt::format("a descent of {} floats is given a sum of {} {}", total_,
                                  sum.numel(), c10::toString(sum.scalar_type())));
+  if (step.momentum != 0 && (!velocity_.defined() || velocity_.numel() != total_))
+    invariant_broken("a descent with momentum has no place for the velocity");
   const float* gradient = sum.data_ptr<float>();
-  for_noise_pieces(rng, total_, sigma, [&](std::int64_t first, std::span<const float> noise) {
+  float* const velocity = step.momentum != 0 ? velocity_.data_ptr<float>() : nullptr;
+  for_noise_pieces(rng, total_, step.sigma, [&](std::int64_t first, std::span<const float> noise) {
     const std::int64_t last = first + static_cast<std::int64_t>(noise.size());
     auto target = std::upper_bound(targets_.begin(), targets_.end(), first,
                                    [](std::int64_t at, const Target& t) { return at < t.first; }) -
@@ -34,8 +38,13 @@ void NoisyDescent::step(Rng& rng, const torch::Tensor& sum, float sigma, float r
     for (std::int64_t at = first; at < last; ++target) {
       const std::int64_t end =
           std::min(last, target + 1 == targets_.end() ? total_ : (target + 1)->first);
-      descend(target->parameter.data_ptr<float>() + (at - target->first), gradient + at,
-              noise.data() + (at - first), rate, end - at);
+      float* const x = target->parameter.data_ptr<float>() + (at - target->first);
+      const float* const own = noise.data() + (at - first);
+      if (velocity == nullptr)
+        descend(x, gradient + at, own, step.rate * step.scale, end - at);
+      else
+        descend(x, velocity + at, gradient + at, own, step.scale, step.momentum, step.rate,
+                end - at);
       at = end;
     }
   });

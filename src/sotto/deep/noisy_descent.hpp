@@ -1,12 +1,13 @@
 // NoisyDescent: the noise of a step and the step itself, in one pass over the parameters.
 //
 // What       NoisyDescent descent(sum.parameters());
-//            descent.step(rng, sum.flat(), sigma, rate);      x −= rate·(sum + N(0, sigma²)), coordinate by coordinate
+//            descent.step(rng, sum.flat(), {.sigma = 1, .scale = 1/batch, .rate = 0.1});
+//            g = scale·(sum + N(0, sigma²)),  v ← momentum·v + g,  x −= rate·v, coordinate by coordinate
 // Guarantee  That of the Gaussian mechanism on the sum, with the noise of fill_gaussian (noise/bulk_gaussian.hpp: cryptographic randomness,
 //            floating point): the parameters see the sum only with its noise. The caller announces the query.
 // Method     Noise comes in pieces that stay in the cache (noise_pieces.hpp) and is used up at once: it never goes to memory. The draws are
-//            those of fill_gaussian on the whole vector, so noise first and descent later gives the same parameters.
-// Numerics   One rounding each in sum + noise, the product and the difference.
+//            those of fill_gaussian on the whole vector, so noise first and descent later gives the same parameters up to rounding.
+// Numerics   One rounding for each operation above.
 // Reference  docs/math/bulk-gaussian.md.
 #pragma once
 
@@ -18,12 +19,20 @@
 
 namespace sotto::deep {
 
+struct DescentStep {
+  float sigma = 0;  // of the noise on the sum
+  float scale = 1;  // of the noisy sum: 1/batch
+  float rate = 0;
+  float momentum = 0;  // without it there is no v
+};
+
 class NoisyDescent {
  public:
-  explicit NoisyDescent(const std::vector<NamedParameter>& parameters);
+  // velocity: v, as long as all parameters together; needed for momentum.
+  explicit NoisyDescent(const std::vector<NamedParameter>& parameters, torch::Tensor velocity = {});
 
   // sum: floats, the parameters one after the other, as ClippedSum::flat().
-  void step(Rng& rng, const torch::Tensor& sum, float sigma, float rate);
+  void step(Rng& rng, const torch::Tensor& sum, const DescentStep& step);
 
  private:
   struct Target {
@@ -32,6 +41,7 @@ class NoisyDescent {
   };
   std::vector<Target> targets_;
   std::int64_t total_ = 0;
+  torch::Tensor velocity_;
 };
 
 }  // namespace sotto::deep

@@ -128,6 +128,28 @@ void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
   }
 }
 
+bool rows_are_apart(
+    nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+    const std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>& losses,
+    const ClipOptions& options) {
+  const Rehearsal rehearsal(model);
+  ClippedSum sum(model, options);
+  const auto run = [&](const torch::Tensor& inputs, std::int64_t row) {
+    sum.clear();
+    const auto all = sum.add(x.size(0), [&] { return losses(inputs, y); });
+    return std::pair(all[row].item<float>(), sum.private_norms()[static_cast<std::size_t>(row)]);
+  };
+  for (const std::int64_t row : {std::int64_t{0}, x.size(0) / 3, x.size(0) - 1}) {
+    auto others = x.flip(0).contiguous();
+    others[row].copy_(x[row]);
+    auto none = torch::zeros_like(x);
+    none[row].copy_(x[row]);
+    const auto expected = run(x, row);
+    if (run(others, row) != expected || run(none, row) != expected) return false;
+  }
+  return true;
+}
+
 void require_private(const nn::Module& model) {
   const auto refuse = [](const std::string& name, const char* why, const char* what) {
     throw Unsupported(fmt::format("layer {}: {}", name, why), what);

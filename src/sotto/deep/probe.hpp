@@ -27,6 +27,13 @@ void probe(
     const std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>& losses,
     const ClipOptions& options = {}, double tolerance = 1e-3);
 
+// Whether rows are computed apart: the same record on the same row of batches of one shape gives the same loss and gradient, bit for bit,
+// whatever is on the other rows. x, y: made-up records, as many as a physical batch has rows. Tries a few rows.
+bool rows_are_apart(
+    torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+    const std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>& losses,
+    const ClipOptions& options = {});
+
 // Refuses by name what is known not to work (BatchNorm on batch statistics, layers without per-sample gradients), with what to do. The
 // module itself stays as it is: its layers take the private path inside ClippedSum (intercept.hpp).
 void require_private(const torch::nn::Module& model);

@@ -35,9 +35,9 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
   return found;
 }
 
-Recorder::Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch,
-                   std::size_t memory, bool sequence_first)
-    : batch_(batch), memory_(memory), sequence_first_(sequence_first) {
+Recorder::Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room,
+                   bool sequence_first)
+    : batch_(batch), room_(room), sequence_first_(sequence_first) {
   slots_.resize(parameters.size());
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     slots_[k].parameter = &parameters[k];
@@ -80,7 +80,7 @@ bool Recorder::expect(const torch::Tensor& parameter, const torch::Tensor& input
 
 void Recorder::add(const torch::Tensor& parameter, std::unique_ptr<Use> use) {
   Slot& s = slot(parameter);
-  if (s.expected == 1) use->add_squared_norms(s.squares, memory_);
+  if (s.expected == 1) use->add_squared_norms(s.squares, room_);
   s.uses.push_back(std::move(use));
 }
 
@@ -99,12 +99,12 @@ void Recorder::settle(Slot& slot) {
     for (std::size_t j = i + 1; j < uses.size(); ++j)
       separate &= !overlap(uses[i]->rows, uses[j]->rows);
   if (separate) {
-    for (auto& use : uses) use->add_squared_norms(slot.squares, memory_);
+    for (auto& use : uses) use->add_squared_norms(slot.squares, room_);
     return;
   }
   const torch::Tensor& parameter = slot.parameter->tensor;
   const std::size_t bytes = static_cast<std::size_t>(batch_ * parameter.numel()) * sizeof(float);
-  if (bytes <= memory_ / 2) {  // one for the sum, one for the use that is being written out
+  if (bytes <= room_.memory / 2) {  // one for the sum, one for the use that is being written out
     auto sum = torch::zeros({batch_, parameter.numel()}, torch::kFloat);
     const std::int64_t width = parameter.numel() / std::max<std::int64_t>(parameter.size(0), 1);
     for (auto& use : uses) {
@@ -114,14 +114,14 @@ void Recorder::settle(Slot& slot) {
     }
     uses.clear();
     uses.push_back(std::make_unique<DirectUse>(std::move(sum)));
-    uses.front()->add_squared_norms(slot.squares, memory_);
-    memory_ -= bytes;
+    uses.front()->add_squared_norms(slot.squares, room_);
+    room_.memory -= bytes;
     return;
   }
   std::vector<double> norms(slot.squares.size(), 0);
   for (auto& use : uses) {
     std::vector<double> squares(slot.squares.size(), 0);
-    use->add_squared_norms(squares, memory_);
+    use->add_squared_norms(squares, room_);
     for (std::size_t i = 0; i < norms.size(); ++i) norms[i] += std::sqrt(squares[i]);
   }
   for (std::size_t i = 0; i < norms.size(); ++i) slot.squares[i] += norms[i] * norms[i];

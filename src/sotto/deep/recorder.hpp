@@ -33,9 +33,9 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
 
 class Recorder {
  public:
-  // batch: records in this physical batch. memory: bytes that per-sample gradients may take.
+  // batch: records in this physical batch. room: for per-sample gradients.
   // sequence_first: ordinary torch layers are given sequences as (T, B, …).
-  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, std::size_t memory,
+  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room,
            bool sequence_first = false);
 
   // The recorder that layers on this thread report to; null outside of a recording.
@@ -87,7 +87,7 @@ class Recorder {
   std::vector<Slot> slots_;
   std::unordered_map<const void*, std::size_t> index_;
   std::int64_t batch_;
-  std::size_t memory_;
+  NormRoom room_;
   bool sequence_first_;
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/deep/cost.hpp"
 #include "sotto/deep/detail/equal_tokens.hpp"
 #include "sotto/deep/kernels.hpp"
 
@@ -20,7 +19,32 @@ void add_to(std::vector<double>& sum, const std::vector<double>& terms) {
 void sum_written(const torch::Tensor& gradients, const torch::Tensor& factors, torch::Tensor& out,
                  double beta) {
   auto flat = out.view({-1});
-  at::addmv_out(flat, flat, gradients.t(), factors, beta, 1);
+  if (out.scalar_type() == torch::kFloat) {
+    at::addmv_out(flat, flat, gradients.t(), factors, beta, 1);
+    return;
+  }
+  if (beta == 0) flat.zero_();
+  const std::int64_t records = gradients.size(0), n = gradients.size(1);
+  const float *g = gradients.data_ptr<float>(), *c = factors.data_ptr<float>();
+  double* sum = flat.data_ptr<double>();
+  at::parallel_for(0, n, 1024, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = 0; i < records; ++i)
+      if (c[i] != 0) add_scaled(sum + first, g + i * n + first, c[i], last - first);
+  });
+}
+
+// matrix += Σ (c·b) aᵀ in double, some rows at a time: only so many are turned into doubles at once.
+void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
+                 torch::Tensor& matrix) {
+  constexpr std::int64_t kRows = 512;
+  const std::int64_t step = std::max<std::int64_t>(1, kRows / a.size(1));
+  for (std::int64_t first = 0; first < a.size(0); first += step) {
+    const std::int64_t count = std::min(step, a.size(0) - first);
+    const auto c = factors.size(0) == 1 ? factors : factors.narrow(0, first, count);
+    const auto scaled = b.narrow(0, first, count).to(torch::kDouble).mul_(c);
+    const auto inputs = a.narrow(0, first, count).to(torch::kDouble);
+    matrix.addmm_(scaled.view({-1, b.size(2)}).t(), inputs.view({-1, a.size(2)}));
+  }
 }
 
 // (B, T, n) that lies in memory as (T, B, n).
@@ -37,14 +61,14 @@ OuterUse::OuterUse(torch::Tensor a, torch::Tensor b, std::vector<double> a_squar
   b_ = b_.contiguous();
 }
 
-void OuterUse::add_squared_norms(std::vector<double>& squares, std::size_t& memory) {
+void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   if (a_.size(1) == 1) {
     const auto a = a_squares_.empty() ? row_squares(a_) : std::move(a_squares_);
     const auto b = row_squares(b_);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += a[i] * b[i];
     return;
   }
-  const auto way = cheapest_norm({a_.size(0), a_.size(1), a_.size(2), b_.size(2)}, memory);
+  const auto way = cheapest_norm({a_.size(0), a_.size(1), a_.size(2), b_.size(2)}, room);
   if (way == NormWay::ghost) {
     add_to(squares, ghost_squares(a_, b_));
     return;
@@ -53,7 +77,7 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, std::size_t& memo
   written_ = outer_products(a_, b_, way == NormWay::keep, &own);
   add_to(squares, own);
   if (way == NormWay::keep) {
-    memory -= written_.nbytes();
+    room.memory -= written_.nbytes();
     a_ = b_ = torch::Tensor();
   }
 }
@@ -63,8 +87,13 @@ void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, do
   // Rows in the order of the memory, the same for both.
   const bool swap = terms_first(a_);
   const auto a = swap ? a_.transpose(0, 1) : a_, b = swap ? b_.transpose(0, 1) : b_;
-  const auto scaled = b * (swap ? factors.view({1, -1, 1}) : factors.view({-1, 1, 1}));
+  const auto c = swap ? factors.view({1, -1, 1}) : factors.view({-1, 1, 1});
   auto matrix = out.view({b.size(2), a.size(2)});
+  if (out.scalar_type() == torch::kDouble) {
+    if (beta == 0) matrix.zero_();
+    return add_product(a, b, c, matrix);
+  }
+  const auto scaled = b * c;
   at::addmm_out(matrix, matrix, scaled.view({-1, b.size(2)}).t(), a.reshape({-1, a.size(2)}), beta,
                 1);
 }
@@ -89,7 +118,7 @@ bool OuterUse::join(Use& other) {
 
 DirectUse::DirectUse(torch::Tensor gradients) : gradients_(gradients.contiguous()) {}
 
-void DirectUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
+void DirectUse::add_squared_norms(std::vector<double>& squares, NormRoom&) {
   add_to(squares, row_squares(gradients_));
 }
 
@@ -115,7 +144,7 @@ GatherUse::GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_
       table_rows_(table_rows),
       padding_(padding) {}
 
-void GatherUse::add_squared_norms(std::vector<double>& squares, std::size_t&) {
+void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom&) {
   const std::int64_t t = indices_.size(1), n = b_.size(2);
   const auto* index = indices_.data_ptr<std::int64_t>();
   const auto* b = b_.data_ptr<float>();
@@ -154,11 +183,14 @@ void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, d
                       t,
                       n,
                       padding_};
-  float* table = out.data_ptr<float>();
   // Each thread has its own columns, so no two write to one place.
-  at::parallel_for(
-      0, n, std::max<std::int64_t>(16, 65536 / std::max<std::int64_t>(records * t, 1)),
-      [&](std::int64_t first, std::int64_t last) { add_gathered(from, first, last, table); });
+  at::parallel_for(0, n, std::max<std::int64_t>(16, 65536 / std::max<std::int64_t>(records * t, 1)),
+                   [&](std::int64_t first, std::int64_t last) {
+                     if (out.scalar_type() == torch::kDouble)
+                       add_gathered(from, first, last, out.data_ptr<double>());
+                     else
+                       add_gathered(from, first, last, out.data_ptr<float>());
+                   });
 }
 
 torch::Tensor GatherUse::per_sample() {

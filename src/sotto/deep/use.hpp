@@ -16,6 +16,8 @@
 #include <memory>
 #include <vector>
 
+#include "sotto/deep/cost.hpp"
+
 namespace sotto::deep {
 
 // The rows of the parameter that a use speaks of: [first, first + count). Uses of disjoint rows are orthogonal.
@@ -30,9 +32,9 @@ class Use {
   virtual ~Use() = default;
 
   // Adds the squared norm of every record's gradient. Called once, before weighted_sum; may choose how to store the rest.
-  // memory: bytes it may keep for gradients written out; what it takes is subtracted.
-  virtual void add_squared_norms(std::vector<double>& squares, std::size_t& memory) = 0;
-  // out = beta·out + Σ_i factors[i]·g_i, out shaped as the rows of the parameter. factors: float, one per record.
+  virtual void add_squared_norms(std::vector<double>& squares, NormRoom& room) = 0;
+  // out = beta·out + Σ_i factors[i]·g_i, out shaped as the rows of the parameter, floats or doubles; it is added up in the type of out.
+  // factors: float, one per record.
   virtual void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) = 0;
   // The gradients written out: (B, elements), float.
   virtual torch::Tensor per_sample() = 0;
@@ -49,7 +51,7 @@ class OuterUse : public Use {
  public:
   // a_squares: ‖a_i‖² of every record, where T = 1 and somebody has taken them already.
   OuterUse(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares = {});
-  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
+  void add_squared_norms(std::vector<double>& squares, NormRoom& room) override;
   void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
   torch::Tensor per_sample() override;
   void drop(const torch::Tensor& records) override;
@@ -65,7 +67,7 @@ class OuterUse : public Use {
 class DirectUse : public Use {
  public:
   explicit DirectUse(torch::Tensor gradients);
-  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
+  void add_squared_norms(std::vector<double>& squares, NormRoom& room) override;
   void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
   torch::Tensor per_sample() override { return gradients_; }
   void drop(const torch::Tensor& records) override;
@@ -79,7 +81,7 @@ class DirectUse : public Use {
 class GatherUse : public Use {
  public:
   GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows, std::int64_t padding);
-  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override;
+  void add_squared_norms(std::vector<double>& squares, NormRoom& room) override;
   void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) override;
   torch::Tensor per_sample() override;
   void drop(const torch::Tensor& records) override;

@@ -11,6 +11,23 @@ namespace {
 
 constexpr int kLanes = 16;  // of double: wide enough to hide the latency of the additions
 
+// Inlined into its callers, which have clones for vector units.
+template <class Real>
+[[gnu::always_inline]] inline void gather_into(const Gathered& from, std::int64_t first,
+                                               std::int64_t last, Real* table) {
+  const std::int64_t width = last - first;
+  for (std::int64_t i = 0; i < from.records; ++i) {
+    const Real c = from.factor[i];
+    if (c == 0) continue;
+    for (std::int64_t s = i * from.t; s < (i + 1) * from.t; ++s) {
+      if (from.index[s] == from.padding) continue;
+      const float* __restrict row = from.rows + s * from.n + first;
+      Real* __restrict to = table + from.index[s] * from.n + first;
+      for (std::int64_t k = 0; k < width; ++k) to[k] += c * static_cast<Real>(row[k]);
+    }
+  }
+}
+
 }  // namespace
 
 SOTTO_VECTORISED double squares_of(const float* x, std::int64_t n) {
@@ -45,24 +62,34 @@ SOTTO_VECTORISED void add_floats(double* __restrict to, const float* __restrict 
   for (std::int64_t k = 0; k < n; ++k) to[k] += from[k];
 }
 
+SOTTO_VECTORISED void add_scaled(double* __restrict to, const float* __restrict from, float factor,
+                                 std::int64_t n) {
+  const double c = factor;
+  for (std::int64_t k = 0; k < n; ++k) to[k] += c * static_cast<double>(from[k]);
+}
+
 SOTTO_VECTORISED void descend(float* __restrict x, const float* __restrict gradient,
                               const float* __restrict noise, float rate, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) x[k] -= rate * (gradient[k] + noise[k]);
 }
 
+SOTTO_VECTORISED void descend(float* __restrict x, float* __restrict v,
+                              const float* __restrict gradient, const float* __restrict noise,
+                              float scale, float momentum, float rate, std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    v[k] = momentum * v[k] + scale * (gradient[k] + noise[k]);
+    x[k] -= rate * v[k];
+  }
+}
+
 SOTTO_VECTORISED void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
                                    float* table) {
-  const std::int64_t width = last - first;
-  for (std::int64_t i = 0; i < from.records; ++i) {
-    const float c = from.factor[i];
-    if (c == 0) continue;
-    for (std::int64_t s = i * from.t; s < (i + 1) * from.t; ++s) {
-      if (from.index[s] == from.padding) continue;
-      const float* __restrict row = from.rows + s * from.n + first;
-      float* __restrict to = table + from.index[s] * from.n + first;
-      for (std::int64_t k = 0; k < width; ++k) to[k] += c * row[k];
-    }
-  }
+  gather_into(from, first, last, table);
+}
+
+SOTTO_VECTORISED void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
+                                   double* table) {
+  gather_into(from, first, last, table);
 }
 
 }  // namespace sotto::deep

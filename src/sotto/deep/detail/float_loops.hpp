@@ -11,8 +11,13 @@ double dot(const float* x, const float* y, std::int64_t n);
 
 // to += from, in double.
 void add_floats(double* to, const float* from, std::int64_t n);
+// to += factor·from; products of floats are exact in double.
+void add_scaled(double* to, const float* from, float factor, std::int64_t n);
 // x −= rate·(gradient + noise).
 void descend(float* x, const float* gradient, const float* noise, float rate, std::int64_t n);
+// v ← momentum·v + scale·(gradient + noise), x −= rate·v.
+void descend(float* x, float* v, const float* gradient, const float* noise, float scale,
+             float momentum, float rate, std::int64_t n);
 
 // Rows of n floats that indices pick: table[index] += factor·row, for columns [first, last) only. Records have t indices each;
 // `padding` is left out, and so are records with factor 0.
@@ -23,5 +28,6 @@ struct Gathered {
   std::int64_t records, t, n, padding;
 };
 void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last, float* table);
+void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last, double* table);
 
 }  // namespace sotto::deep

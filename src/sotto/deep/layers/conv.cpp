@@ -28,6 +28,8 @@ torch::Tensor plain_backward(const torch::Tensor& gradient, const torch::Tensor&
 }
 
 class ConvUse : public Use {
+  static constexpr std::int64_t kDoublesAtOnce = 16;
+
  public:
   ConvUse(torch::Tensor input, torch::Tensor gradient, torch::Tensor weight, ConvShape shape)
       : input_(input.contiguous()),
@@ -37,17 +39,17 @@ class ConvUse : public Use {
         patches_(input_, weight_, b_, shape_.stride, shape_.padding, shape_.dilation,
                  shape_.groups) {}
 
-  void add_squared_norms(std::vector<double>& squares, std::size_t& memory) override {
+  void add_squared_norms(std::vector<double>& squares, NormRoom& room) override {
     // A group is a product of its own: the counts below are those of one group, records·groups times.
     const auto way = cheapest_norm(
         {patches_.records * patches_.groups, patches_.positions, patches_.patch, patches_.outputs},
-        memory);
+        room);
     if (way == NormWay::ghost) return add_ghost(squares);
     std::vector<double> own(squares.size());
     auto all = write_out(way == NormWay::keep, &own);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += own[i];
     if (way == NormWay::keep) {
-      memory -= std::min(memory, all.nbytes());
+      room.memory -= std::min(room.memory, all.nbytes());
       written_ = std::make_unique<DirectUse>(std::move(all));
       input_ = b_ = torch::Tensor();
     }
@@ -57,12 +59,17 @@ class ConvUse : public Use {
     if (written_ != nullptr) return written_->weighted_sum(factors, out, beta);
     std::vector<std::int64_t> column(static_cast<std::size_t>(b_.dim()), 1);
     column[0] = -1;
-    const auto sum = plain_backward(b_ * factors.view(column), input_, weight_, shape_, false);
-    if (beta == 0) {
-      out.copy_(sum);
-    } else {
-      out.add_(sum);
-    }
+    if (beta == 0) out.zero_();
+    // All at once in floats; in double, a few records at a time.
+    const bool doubles = out.scalar_type() == torch::kDouble;
+    const std::int64_t records = b_.size(0), step = doubles ? kDoublesAtOnce : records;
+    const auto part = [&](const torch::Tensor& x, std::int64_t first) {
+      return x.narrow(0, first, std::min(step, records - first)).to(out.scalar_type());
+    };
+    const auto weight = weight_.to(out.scalar_type());
+    for (std::int64_t first = 0; first < records; first += step)
+      out.add_(plain_backward(part(b_, first) * part(factors, first).view(column),
+                              part(input_, first), weight, shape_, false));
   }
 
   torch::Tensor per_sample() override {

@@ -40,9 +40,9 @@ NoiseKind parse_noise_kind(std::string_view text) {
   throw InvalidArgument(fmt::format("'{}' is not a kind of noise", text), "choose exact or bulk");
 }
 
-NoiseKind default_noise(std::uint64_t dimension, double batch) {
-  constexpr std::uint64_t kFew = 1 << 16;  // less than a millisecond
-  return dimension <= kFew || batch >= 2048 ? NoiseKind::exact : NoiseKind::bulk;
+NoiseKind default_noise(std::uint64_t dimension) {
+  constexpr std::uint64_t kFew = 1 << 16;  // a draw takes about 12 ns: less than a millisecond
+  return dimension <= kFew ? NoiseKind::exact : NoiseKind::bulk;
 }
 
 GradientNoise::GradientNoise(NoiseKind kind, double multiplier, Relation relation,
@@ -71,18 +71,23 @@ torch::Tensor GradientNoise::add(const torch::Tensor& sum, double clip, Rng& rng
   return kind_ == NoiseKind::exact ? add_exact(sum, clip, rng) : add_bulk(sum, clip, rng);
 }
 
+float GradientNoise::sigma(double clip) const {
+  const double wanted = multiplier_ * clip;
+  const auto sigma = static_cast<float>(wanted);
+  return static_cast<double>(sigma) < wanted ? std::nextafter(sigma, HUGE_VALF) : sigma;
+}
+
 torch::Tensor GradientNoise::add_bulk(const torch::Tensor& sum, double clip, Rng& rng) const {
-  const double sigma = multiplier_ * clip;
   torch::Tensor noisy = sum.to(torch::kDouble).contiguous();
   if (noisy.is_same(sum)) noisy = noisy.clone();
   auto scope = rng.query({.mechanism = "gaussian",
                           .values = std::span<const double>(span_of(noisy)),
                           .sensitivity = contribution_factor(relation_) * clip,
                           .norm = Norm::l2,
-                          .scale = sigma});
+                          .scale = static_cast<double>(sigma(clip))});
   auto noise = torch::empty({sum.numel()}, torch::kFloat);
   fill_gaussian(rng, {noise.data_ptr<float>(), static_cast<std::size_t>(noise.numel())},
-                static_cast<float>(sigma));
+                sigma(clip));
   noisy.add_(noise);
   scope.publish(span_of(noisy));
   return noise.copy_(noisy);

@@ -4,8 +4,8 @@
 //            exact  puts the sum on an integer grid and adds exact discrete Gaussian noise there.
 // Guarantee  bulk   that of the Gaussian mechanism with noise multiplier z, on paper: floats leave traces in their low bits [Mir12].
 //            exact  event() holds for the program from the clipped sum on: outputs are whole multiples of the grid, whatever the
-//            sum, and the rounding is in the sensitivity. What rounding the 32-bit sum itself has is paid by the clipper's
-//            allowance (clipping.hpp).
+//            sum, and the rounding is in the sensitivity. What rounding the sum itself has is paid by the clipper's
+//            allowance (clipping.hpp): proved for the sums that the trainer makes for exact noise.
 // Method     exact: 2²⁶ steps to the clip norm C. Rounding moves each of d coordinates by at most ½ step on either side, so neighbours
 //            are at most f·2²⁶ + √d + 2 steps apart, f = 1, or 2 under replace_one; σ is z times that ÷ f, so the
 //            multiplier stays z and the noise grows by √d/2²⁶ (2e-5 for a million parameters).
@@ -41,6 +41,8 @@ class GradientNoise {
   // sum (floats or doubles, one dimension) → the noisy sum as floats. clip: the norm C that bounded the sum; the noise follows it.
   // Announces the query.
   torch::Tensor add(const torch::Tensor& sum, double clip, Rng& rng) const;
+  // Of the bulk noise on a sum clipped to C, for who adds it on the way (noisy_descent.hpp); not below multiplier·C.
+  float sigma(double clip) const;
 
  private:
   torch::Tensor add_bulk(const torch::Tensor& sum, double clip, Rng& rng) const;
@@ -54,8 +56,7 @@ class GradientNoise {
   std::optional<DiscreteGaussian> sampler_;
 };
 
-// The kind that is used when none is asked for, by public facts: exact where it costs little against the step. A draw takes about
-// 12 ns; a step spends about 6·B multiplications on each weight, so from B of some thousands on exact noise is in the noise.
-NoiseKind default_noise(std::uint64_t dimension, double batch);
+// The kind that is used when none is asked for, by public facts: exact for small networks.
+NoiseKind default_noise(std::uint64_t dimension);
 
 }  // namespace sotto::deep

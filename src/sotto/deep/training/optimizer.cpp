@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -86,6 +87,23 @@ Optimizer::Optimizer(std::vector<NamedParameter> parameters, OptimizerOptions op
   for (const auto& p : parameters_) size += p.tensor.numel();
   first_ = torch::zeros({size}, torch::kFloat);
   if (options_.kind != OptimizerKind::sgd) second_ = torch::zeros({size}, torch::kFloat);
+  const bool whole = std::all_of(parameters_.begin(), parameters_.end(),
+                                 [](const auto& p) { return p.tensor.is_contiguous(); });
+  if (options_.kind == OptimizerKind::sgd && options_.weight_decay == 0 && whole)
+    descent_.emplace(parameters_, first_);
+}
+
+bool Optimizer::takes_noise() const { return descent_.has_value(); }
+
+void Optimizer::step_with_noise(Rng& rng, const torch::Tensor& sum, float sigma, double scale,
+                                std::uint64_t step) {
+  const torch::NoGradGuard no_grad;
+  descent_->step(rng, sum,
+                 {.sigma = sigma,
+                  .scale = static_cast<float>(scale),
+                  .rate = static_cast<float>(rate(step)),
+                  .momentum = static_cast<float>(options_.momentum)});
+  if (options_.radius > 0) project();
 }
 
 double Optimizer::rate(std::uint64_t step) const {

@@ -13,11 +13,12 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sotto/deep/recorder.hpp"
+#include "sotto/deep/noisy_descent.hpp"
 
 namespace sotto::deep {
 
@@ -49,6 +50,11 @@ class Optimizer {
 
   // gradient: flat, in the order of the parameters. step counts from 0.
   void step(const torch::Tensor& gradient, std::uint64_t step);
+  // SGD without weight decay can take the noise on the way, in one pass over the parameters: sum is then clipped and not yet noised,
+  // floats; the gradient is scale·(sum + noise of deviation sigma). The caller announces the query.
+  bool takes_noise() const;
+  void step_with_noise(Rng& rng, const torch::Tensor& sum, float sigma, double scale,
+                       std::uint64_t step);
   double rate(std::uint64_t step) const;
   const OptimizerOptions& options() const { return options_; }
 
@@ -63,6 +69,7 @@ class Optimizer {
   OptimizerOptions options_;
   std::uint64_t total_;
   torch::Tensor first_, second_;  // moments; first_ is the velocity of SGD
+  std::optional<NoisyDescent> descent_;
 };
 
 // All parameters as one vector, and back.

@@ -24,10 +24,23 @@ Records::Records(torch::Tensor inputs, torch::Tensor targets)
   targets_ = targets_.contiguous();
 }
 
-Batch Records::take(const std::int64_t* indices, std::int64_t count) const {
-  const auto which =
-      torch::from_blob(const_cast<std::int64_t*>(indices), {count}, torch::kLong);  // read only
-  return {as_floats(inputs_.index_select(0, which)), targets_.index_select(0, which)};
+Batch Records::take(std::span<const std::int64_t> indices) const {
+  const auto count = static_cast<std::int64_t>(indices.size());
+  std::vector<std::int64_t> rows, records;
+  for (std::int64_t row = 0; row < count; ++row) {
+    if (indices[static_cast<std::size_t>(row)] < 0) continue;
+    rows.push_back(row);
+    records.push_back(indices[static_cast<std::size_t>(row)]);
+  }
+  const auto which = torch::tensor(records, torch::kLong);
+  auto inputs = as_floats(inputs_.index_select(0, which));
+  auto targets = targets_.index_select(0, which);
+  if (records.size() == indices.size()) return {inputs, targets};
+  Batch batch = zeros(count);
+  const auto where = torch::tensor(rows, torch::kLong);
+  batch.inputs.index_copy_(0, where, inputs);
+  batch.targets.index_copy_(0, where, targets);
+  return batch;
 }
 
 Batch Records::range(std::int64_t first, std::int64_t count) const {

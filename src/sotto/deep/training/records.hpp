@@ -7,6 +7,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sotto::deep {
@@ -27,7 +28,8 @@ class Records {
     return inputs_.sizes().slice(1).vec();
   }  // of one record: public
 
-  Batch take(const std::int64_t* indices, std::int64_t count) const;
+  // One row for each index; a negative one gives a row of zeros.
+  Batch take(std::span<const std::int64_t> indices) const;
   Batch range(std::int64_t first, std::int64_t count) const;
   // Made-up records of the same shape, all zero: for measurements that must not touch private data.
   Batch zeros(std::int64_t count) const;

@@ -6,49 +6,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "sotto/core/aes_ctr.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/deep/training/step_stream.hpp"
 
 namespace sotto::deep {
 namespace {
 
 constexpr std::array<std::string_view, 4> kSamplings = {"poisson", "without_replacement",
                                                         "with_replacement", "full_batch"};
-
-// The words of one step.
-class StepStream {
- public:
-  explicit StepStream(Rng& rng) : stream_(keyed(rng)) {}
-
-  std::uint64_t next() {
-    if (at_ == words_.size()) {
-      stream_.fill(std::as_writable_bytes(std::span(words_)));
-      at_ = 0;
-    }
-    return words_[at_++];
-  }
-  // Uniform on [0, bound).
-  std::uint64_t below(std::uint64_t bound) {
-    const std::uint64_t limit = bound * (UINT64_MAX / bound);
-    for (;;) {
-      const std::uint64_t word = next();
-      if (word < limit) return word % bound;
-    }
-  }
-
- private:
-  static AesCtr keyed(Rng& rng) {
-    AesCtr::Seed seed;
-    rng.fill(seed);
-    AesCtr stream(seed);
-    AesCtr::wipe(seed);
-    return stream;
-  }
-
-  AesCtr stream_;
-  std::array<std::uint64_t, 512> words_;
-  std::size_t at_ = words_.size();
-};
 
 std::vector<std::int64_t> all(std::uint64_t records) {
   std::vector<std::int64_t> indices(records);

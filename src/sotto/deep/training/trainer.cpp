@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/probe.hpp"
@@ -20,7 +21,8 @@ constexpr std::int64_t kMostAtOnce =
 ClipOptions clip_options(const std::optional<DpSgdPlan>& plan, const TrainerOptions& options) {
   return {.rule = options.clip_rule,
           .norm = plan ? plan->options().clip : 1,
-          .memory = std::min<std::size_t>(options.memory / 4, std::size_t{256} << 20)};
+          .memory = std::min<std::size_t>(options.memory / 4, std::size_t{256} << 20),
+          .double_sums = plan && plan->options().noise == NoiseKind::exact};
 }
 
 // Different steps have unrelated generators: the number is spread over the seed by an odd constant.
@@ -77,8 +79,9 @@ void Trainer::step(const Records& records, Rng& rng) {
     throw BudgetExceeded(
         fmt::format("all {} planned steps have run; another one is not paid for", planned_),
         "make a new plan with its own budget");
-  if (plan_ && done_ == 0) check_model(records);
   if (physical_ == 0) find_physical_batch(records);
+  if (seat_plan_.rows == 0) seat_plan_ = plan_seats(sampler_, physical_);
+  if (!std::exchange(checked_, true) && plan_) check_model(records);
   std::optional<Rng> seeded;
   if (options_.insecure_seed)
     seeded = Rng::insecure_seed(step_seed(*options_.insecure_seed, done_));
@@ -87,23 +90,31 @@ void Trainer::step(const Records& records, Rng& rng) {
   torch::manual_seed(random.next_u64());
 
   model_.train();
-  const auto batch = sampler_.draw(static_cast<std::uint64_t>(records.size()), random);
-  torch::Tensor gradient = plan_ ? noisy_sum(records, batch, random) : plain_sum(records, batch);
-  gradient.div_(sampler_.expected_batch());
-  optimizer_.step(gradient, done_);
+  const Seats where =
+      seats(sampler_.draw(static_cast<std::uint64_t>(records.size()), random), random);
+  if (plan_) {
+    descend_privately(records, where, random);
+  } else {
+    optimizer_.step(plain_sum(records, where).div_(sampler_.expected_batch()), done_);
+  }
   ++done_;
   iterate_.follow(done_, clipped_.parameters());
 }
 
+Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
+  if (clipped_.clipper().options().double_sums) return Seats::at_random(batch, seat_plan_, rng);
+  return Seats::in_order(std::move(batch), physical_);
+}
+
 template <class Visit>
-void Trainer::for_physical_batches(const Records& records, const std::vector<std::int64_t>& batch,
-                                   Visit&& visit) {
+void Trainer::for_physical_batches(const Records& records, const Seats& seats, Visit&& visit) {
   // What LibTorch says may quote a value, and that it says something may depend on one record: one message for all.
-  const auto guarded = [&](const Batch& b, std::int64_t count, std::int64_t parts) {
-    if (!plan_) return visit(b, count, parts);
+  const auto guarded = [&](std::span<const std::int64_t> indices) {
+    const Batch b = records.take(indices);
+    if (!plan_) return visit(b, indices);
     try {
       restore_untrained();
-      visit(b, count, parts);
+      visit(b, indices);
     } catch (const c10::Error&) {
       throw DataError(
           "a training step failed inside LibTorch; what it said is withheld, since it may quote "
@@ -111,13 +122,7 @@ void Trainer::for_physical_batches(const Records& records, const std::vector<std
           "try the model on made-up records of this shape to see the message");
     }
   };
-  const auto size = static_cast<std::int64_t>(batch.size());
-  // Equal parts rather than full ones and a rest.
-  const std::int64_t parts = (size + physical_ - 1) / physical_;
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t first = size * part / parts, last = size * (part + 1) / parts;
-    guarded(records.take(batch.data() + first, last - first), last - first, parts);
-  }
+  for (std::int64_t k = 0; k < seats.parts(); ++k) guarded(seats.part(k));
   if (plan_) restore_untrained();
 }
 
@@ -135,17 +140,25 @@ void Trainer::restore_untrained() {
   for (auto& [live, kept] : untrained_) live.copy_(kept);
 }
 
-torch::Tensor Trainer::noisy_sum(const Records& records, const std::vector<std::int64_t>& batch,
-                                 Rng& rng) {
+void Trainer::descend_privately(const Records& records, const Seats& seats, Rng& rng) {
   clipped_.clear();
   torch::Tensor total;
   double losses = 0;
   std::int64_t seen = 0, within = 0;
-  for_physical_batches(records, batch, [&](const Batch& b, std::int64_t count, std::int64_t parts) {
-    losses +=
-        clipped_.add(count, [&] { return objective_(b.inputs, b.targets); }).sum().item<double>();
-    seen += count;
-    if (parts == 1) return;
+  for_physical_batches(records, seats, [&](const Batch& b, std::span<const std::int64_t> rows) {
+    std::vector<bool> empty;
+    for (const std::int64_t row : rows) empty.push_back(row == Seats::kEmpty);
+    const auto each =
+        clipped_
+            .add(
+                b.inputs.size(0), [&] { return objective_(b.inputs, b.targets); }, empty)
+            .to(torch::kDouble);
+    for (std::size_t i = 0; i < empty.size(); ++i) {
+      if (empty[i]) continue;
+      losses += each.data_ptr<double>()[i];
+      ++seen;
+    }
+    if (seats.parts() == 1 || clipped_.flat().scalar_type() == torch::kDouble) return;
     if (!total.defined()) total = torch::zeros({clipped_.flat().numel()}, torch::kDouble);
     total.add_(clipped_.flat());
     within += clipped_.private_unclipped();
@@ -153,24 +166,32 @@ torch::Tensor Trainer::noisy_sum(const Records& records, const std::vector<std::
   });
   if (!total.defined()) within = clipped_.private_unclipped();
   private_loss_ = seen > 0 ? losses / static_cast<double>(seen) : 0;
-  torch::Tensor noisy = noise_->add(total.defined() ? total : clipped_.flat(), clip_, rng);
+  const double batch = sampler_.expected_batch();
+  const torch::Tensor sum = total.defined() ? total : clipped_.flat();
+  // Nobody listens to the queries of a run outside of tests, so there is nothing to announce.
+  if (noise_->kind() == NoiseKind::bulk && optimizer_.takes_noise() && !rng.watched()) {
+    optimizer_.step_with_noise(rng, sum.to(torch::kFloat), noise_->sigma(clip_), 1 / batch, done_);
+  } else {
+    optimizer_.step(noise_->add(sum, clip_, rng).div_(batch), done_);
+  }
   // The count was taken, like the gradient, with the threshold of this step; only then does it move.
   if (adaptive_) {
     clip_ = adaptive_->update(rng, clip_, seen, within);
     clipped_.set_norm(clip_);
   }
-  return noisy;
 }
 
-torch::Tensor Trainer::plain_sum(const Records& records, const std::vector<std::int64_t>& batch) {
+torch::Tensor Trainer::plain_sum(const Records& records, const Seats& seats) {
   for (const auto& p : clipped_.parameters()) p.tensor.mutable_grad() = torch::Tensor();
   double losses = 0;
-  for_physical_batches(records, batch, [&](const Batch& b, std::int64_t, std::int64_t) {
+  std::size_t seen = 0;
+  for_physical_batches(records, seats, [&](const Batch& b, std::span<const std::int64_t> rows) {
     const torch::Tensor sum = objective_(b.inputs, b.targets).sum();
     losses += sum.item<double>();
+    seen += rows.size();
     sum.backward();
   });
-  private_loss_ = batch.empty() ? 0 : losses / static_cast<double>(batch.size());
+  private_loss_ = seen == 0 ? 0 : losses / static_cast<double>(seen);
   std::vector<torch::Tensor> parts;
   for (const auto& p : clipped_.parameters())
     parts.push_back(p.tensor.grad().defined() ? p.tensor.grad().reshape({-1})
@@ -180,9 +201,17 @@ torch::Tensor Trainer::plain_sum(const Records& records, const std::vector<std::
 
 // On made-up records: batch-coupled modules and parameters without per-sample gradient are refused before private data is used.
 void Trainer::check_model(const Records& records) {
-  Batch b = records.zeros(3);
-  if (b.inputs.is_floating_point()) b.inputs.uniform_(-1, 1);
-  probe(model_, b.inputs, b.targets, objective_);
+  const auto made_up = [&](std::int64_t count) {
+    Batch b = records.zeros(count);
+    if (b.inputs.is_floating_point()) b.inputs.uniform_(-1, 1);
+    return b;
+  };
+  const Batch few = made_up(3);
+  probe(model_, few.inputs, few.targets, objective_);
+  if (!clipped_.clipper().options().double_sums) return;
+  const Batch whole = made_up(seat_plan_.rows);
+  rows_apart_ =
+      rows_are_apart(model_, whole.inputs, whole.targets, objective_, clipped_.clipper().options());
 }
 
 void Trainer::find_physical_batch(const Records& records) {
@@ -245,7 +274,8 @@ TensorFile Trainer::state() const {
   file.tensors.merge(iterate_.state());
   file.tensors["clip"] = torch::full({1}, clip_, torch::kDouble);
   file.tensors["done"] = torch::full({1}, static_cast<std::int64_t>(done_), torch::kLong);
-  file.metadata["sotto_trainer"] = "1";
+  file.tensors["rows_apart"] = torch::full({1}, rows_apart_, torch::kLong);
+  file.metadata["sotto_trainer"] = "2";
   file.metadata["fingerprint"] = fingerprint();
   return file;
 }
@@ -260,7 +290,7 @@ void Trainer::restore(const TensorFile& file) {
     const auto it = file.metadata.find(key);
     return it == file.metadata.end() ? std::string() : it->second;
   };
-  if (metadata("sotto_trainer") != "1") refuse("it was not written by this version");
+  if (metadata("sotto_trainer") != "2") refuse("it was not written by this version");
   if (metadata("fingerprint") != fingerprint())
     refuse("privacy parameters, sampler, steps or optimiser differ");
   const TensorFile mine = state();
@@ -278,6 +308,7 @@ void Trainer::restore(const TensorFile& file) {
     refuse("its step is not one of the plan");
   done_ = static_cast<std::uint64_t>(done);
   clip_ = file.tensors.at("clip").item<double>();
+  rows_apart_ = file.tensors.at("rows_apart").item<std::int64_t>() != 0;
   if (plan_) {
     clipped_.set_norm(clip_);
     remember_untrained();

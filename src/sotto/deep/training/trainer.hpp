@@ -10,7 +10,8 @@
 //            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
 //            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
-// Numerics   Several physical batches are added up in double.
+//            With exact noise every physical batch has the same shape and records sit on random rows of it (seats.hpp).
+// Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
 
@@ -26,6 +27,7 @@
 #include "sotto/deep/training/plan.hpp"
 #include "sotto/deep/training/records.hpp"
 #include "sotto/deep/training/safetensors.hpp"
+#include "sotto/deep/training/seats.hpp"
 
 namespace sotto::deep {
 
@@ -91,19 +93,21 @@ class Trainer {
     return clip_;
   }  // now: adaptive clipping moves it, from released counts only
   std::int64_t physical_batch() const { return physical_; }
+  // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows that were found to be computed apart.
+  bool rounding_is_proved() const { return rows_apart_; }
   // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.
   double private_loss() const { return private_loss_; }
 
  private:
   Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const PlainPlan& sampling,
           Objective objective, TrainerOptions options);
-  torch::Tensor noisy_sum(const Records& records, const std::vector<std::int64_t>& batch, Rng& rng);
-  torch::Tensor plain_sum(const Records& records, const std::vector<std::int64_t>& batch);
+  void descend_privately(const Records& records, const Seats& seats, Rng& rng);
+  torch::Tensor plain_sum(const Records& records, const Seats& seats);
   void check_model(const Records& records);
+  Seats seats(std::vector<std::int64_t> batch, Rng& rng) const;
   void find_physical_batch(const Records& records);
   template <class Visit>
-  void for_physical_batches(const Records& records, const std::vector<std::int64_t>& batch,
-                            Visit&& visit);
+  void for_physical_batches(const Records& records, const Seats& seats, Visit&& visit);
   std::string fingerprint() const;
   void remember_untrained();
   void restore_untrained();
@@ -121,7 +125,9 @@ class Trainer {
   Optimizer optimizer_;
   IterateTracker iterate_;
   double clip_ = 0, private_loss_ = 0;
-  std::int64_t physical_ = 0;
+  std::int64_t physical_ = 0;  // rows at once, at most
+  SeatPlan seat_plan_;         // with exact noise
+  bool checked_ = false, rows_apart_ = false;
 };
 
 }  // namespace sotto::deep

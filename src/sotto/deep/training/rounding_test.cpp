@@ -1,0 +1,135 @@
+// What 32-bit arithmetic may not do: let one record change a bit of another one's part, or let a long sum drift.
+#include <limits>
+
+#include "sotto/deep/probe.hpp"
+#include "sotto/deep/training/training_case_test.hpp"
+
+namespace sotto::deep {
+namespace {
+
+namespace nn = torch::nn;
+
+Batch made_up(std::vector<std::int64_t> shape) {
+  const std::int64_t rows = shape.front();
+  return {torch::randn(shape), torch::randint(3, {rows}, torch::kLong)};
+}
+
+TEST(RowsAreApart, InLayersOfEveryKind) {
+  torch::manual_seed(1);
+  const auto apart = [](nn::Sequential model, const Batch& b) {
+    return rows_are_apart(*model, b.inputs, b.targets,
+                          [&](const Tensor& x, const Tensor& y) {
+                            return softmax_cross_entropy(model->forward(x), y);
+                          },
+                          {.double_sums = true});
+  };
+  EXPECT_TRUE(
+      apart(nn::Sequential(nn::Linear(70, 33), nn::ReLU(), nn::Linear(33, 3)), made_up({37, 70})));
+  EXPECT_TRUE(apart(nn::Sequential(nn::Conv2d(2, 5, 3), nn::Tanh(), nn::MaxPool2d(2), nn::Flatten(),
+                                   nn::Linear(45, 3)),
+                    made_up({19, 2, 8, 8})));
+  EXPECT_TRUE(apart(nn::Sequential(nn::Linear(6, 8), nn::LayerNorm(nn::LayerNormOptions({8})),
+                                   nn::GELU(), nn::Linear(8, 3)),
+                    made_up({64, 6})));
+}
+
+// One part in a hundred million of the batch's mean: far below the tolerance of the probe, and not hidden from this one.
+struct FaintImpl : nn::Module {
+  FaintImpl() : fc(6, 3) { register_module("fc", fc); }
+  Tensor forward(const Tensor& x) {
+    const auto h = fc(x);
+    return h + 1e-6 * h.mean(0, true).detach();
+  }
+  nn::Linear fc;
+};
+TORCH_MODULE(Faint);
+
+TEST(RowsAreApart, NotWhereTheBatchShinesThrough) {
+  torch::manual_seed(2);
+  Faint model;
+  const Batch b = made_up({16, 6});
+  EXPECT_FALSE(rows_are_apart(*model, b.inputs, b.targets, [&](const Tensor& x, const Tensor& y) {
+    return softmax_cross_entropy(model->forward(x), y);
+  }));
+}
+
+PlanOptions exact_plan(const Network& network, std::uint64_t records) {
+  PlanOptions options = small_plan(network, records);
+  options.batch = 64;
+  options.noise = NoiseKind::exact;
+  return options;
+}
+
+// A record that teaches nothing is there or not: with exact noise the others are computed alike to the last bit, wherever it would sit.
+TEST(Trainer, WithExactNoiseARecordMoreChangesNoBitOfTheOthers) {
+  const Records a = clouds(200);
+  const Records b(torch::cat({a.inputs(), torch::full({3, 4}, NAN)}),
+                  torch::cat({a.targets(), torch::zeros({3}, torch::kLong)}));
+  const auto trained = [](const Records& records, Sampling sampling) {
+    Network network = small_network(1, {33, 17});
+    PlanOptions options = exact_plan(network, 200);
+    options.sampling = sampling;
+    Trainer trainer(*network, DpSgdPlan(options), objective_of(network),
+                    {.physical_batch = 29, .insecure_seed = 3});
+    Rng rng = Rng::insecure_seed(1);
+    trainer.fit(records, rng);
+    EXPECT_TRUE(trainer.rounding_is_proved());
+    return flatten(trainable_parameters(*network));
+  };
+  for (const Sampling sampling : {Sampling::poisson, Sampling::full_batch})
+    EXPECT_TRUE(torch::equal(trained(a, sampling), trained(b, sampling))) << name(sampling);
+}
+
+// Records that are all alike make every rounding of a 32-bit sum go the same way; in double the sum is what it should be.
+TEST(ClippedSum, DoubleSumsDoNotDrift) {
+  const std::int64_t records = 3000;
+  nn::Sequential model(nn::Linear(3, 2));
+  const auto x = torch::full({records, 3}, 0.1f), y = torch::full({records, 2}, 0.7f);
+  const auto error = [&](bool doubles) {
+    ClippedSum all(*model, {.norm = 0.3, .double_sums = doubles}),
+        one(*model, {.norm = 0.3, .double_sums = doubles});
+    all.add(records, [&] { return squared_loss(model->forward(x), y); });
+    one.add(1, [&] { return squared_loss(model->forward(x.narrow(0, 0, 1)), y.narrow(0, 0, 1)); });
+    const auto expected = one.flat().to(torch::kDouble) * static_cast<double>(records);
+    return (all.flat().to(torch::kDouble) - expected).norm().item<double>() / 0.3;
+  };
+  EXPECT_LT(
+      error(true),
+      2e-4);  // the record alone is computed with a batch of one row, which rounds its gradient otherwise
+}
+
+// The pass that adds noise and descends is the noise first and the descent later.
+TEST(Trainer, NoiseOnTheWayIsNoiseFirst) {
+  struct Listener : QueryObserver {
+    RandomSource* begin(const NoisedQuery&, std::uint64_t) override {
+      ++queries;
+      return nullptr;
+    }
+    void publish(Values) override {}
+    void end() override {}
+    int queries = 0;
+  } listener;
+  const Records records = clouds(200);
+  const auto trained = [&](double momentum, std::int64_t physical, bool watched) {
+    Network network = small_network();
+    PlanOptions options = small_plan(network);
+    options.noise = NoiseKind::bulk;
+    Trainer trainer(*network, DpSgdPlan(options), objective_of(network),
+                    {.optimizer = {.learning_rate = 0.5, .momentum = momentum, .radius = 1.5},
+                     .physical_batch = physical});
+    Rng rng = Rng::insecure_seed(4);
+    if (watched) rng.watch(&listener);
+    trainer.fit(records, rng);
+    return flatten(trainable_parameters(*network));
+  };
+  for (const double momentum : {0.0, 0.9})
+    for (const std::int64_t physical : {64, 7}) {
+      listener.queries = 0;
+      const Tensor first = trained(momentum, physical, true);
+      EXPECT_EQ(listener.queries, 6);
+      EXPECT_TRUE(torch::allclose(trained(momentum, physical, false), first, 1e-5, 1e-6));
+    }
+}
+
+}  // namespace
+}  // namespace sotto::deep

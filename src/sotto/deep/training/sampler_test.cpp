@@ -1,0 +1,166 @@
+#include "sotto/deep/training/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sotto/core/error.hpp"
+#include "sotto/deep/training/seats.hpp"
+#include "sotto/deep/training/training_case_test.hpp"
+#include "support/statistics.hpp"
+
+namespace sotto::deep {
+namespace {
+
+TEST(BatchSampler, PoissonIncludesEachRecordWithTheRateAndIndependently) {
+  Rng rng = Rng::insecure_seed(3);
+  const BatchSampler sampler(Sampling::poisson, 50, 10);
+  const std::uint64_t runs = 20000;
+  std::vector<std::uint64_t> hits(50), sizes(51);
+  std::uint64_t both = 0;
+  for (std::uint64_t t = 0; t < runs; ++t) {
+    const auto batch = sampler.draw(50, rng);
+    for (const auto i : batch) ++hits[static_cast<std::size_t>(i)];
+    ++sizes[batch.size()];
+    both +=
+        std::count(batch.begin(), batch.end(), 7) + std::count(batch.begin(), batch.end(), 31) == 2;
+  }
+  for (const auto h : hits) EXPECT_GT(test::binomial_p(h, runs, 0.2), test::kAlpha);
+  EXPECT_GT(test::binomial_p(both, runs, 0.04), test::kAlpha);
+  std::vector<double> binomial(51);
+  for (int k = 0; k <= 50; ++k)
+    binomial[static_cast<std::size_t>(k)] =
+        std::exp(std::lgamma(51) - std::lgamma(k + 1) - std::lgamma(51 - k) + k * std::log(0.2) +
+                 (50 - k) * std::log(0.8));
+  EXPECT_GT(test::chi_square_p(sizes, binomial, runs), test::kAlpha);
+  // A sampler with batches of fixed size, or a rate a twentieth larger, is noticed.
+  EXPECT_LT(
+      test::binomial_p(static_cast<std::uint64_t>(0.21 * static_cast<double>(runs)), runs, 0.2),
+      0.01);
+  std::vector<std::uint64_t> fixed(51);
+  fixed[10] = runs;
+  EXPECT_LT(test::chi_square_p(fixed, binomial, runs), test::kAlpha);
+}
+
+TEST(BatchSampler, OneRecordMoreDoesNotMoveTheOthersAndUsesNoMoreOfTheGenerator) {
+  const BatchSampler sampler(Sampling::poisson, 100, 30);
+  Rng a = Rng::insecure_seed(5), b = Rng::insecure_seed(5);
+  for (int t = 0; t < 20; ++t) {
+    auto with = sampler.draw(101, a);
+    const auto without = sampler.draw(100, b);
+    if (!with.empty() && with.back() == 100) with.pop_back();
+    EXPECT_EQ(with, without);
+    EXPECT_EQ(a.words(), b.words());
+  }
+}
+
+TEST(BatchSampler, FixedSizesAreFixedAndUniform) {
+  Rng rng = Rng::insecure_seed(7);
+  const BatchSampler without(Sampling::without_replacement, 12, 4),
+      with(Sampling::with_replacement, 12, 4);
+  std::vector<std::uint64_t> hits(12), drawn(12);
+  std::uint64_t repeats = 0;
+  const std::uint64_t runs = 12000;
+  for (std::uint64_t t = 0; t < runs; ++t) {
+    auto batch = without.draw(12, rng);
+    ASSERT_EQ(batch.size(), 4u);
+    std::sort(batch.begin(), batch.end());
+    ASSERT_EQ(std::unique(batch.begin(), batch.end()), batch.end());
+    for (const auto i : batch) ++hits[static_cast<std::size_t>(i)];
+    auto again = with.draw(12, rng);
+    ASSERT_EQ(again.size(), 4u);
+    for (const auto i : again) ++drawn[static_cast<std::size_t>(i)];
+    std::sort(again.begin(), again.end());
+    repeats += std::unique(again.begin(), again.end()) != again.end();
+  }
+  for (const auto h : hits) EXPECT_GT(test::binomial_p(h, runs, 4.0 / 12), test::kAlpha);
+  EXPECT_GT(test::chi_square_p(drawn, std::vector<double>(12, 1.0 / 12), 4 * runs), test::kAlpha);
+  EXPECT_GT(test::binomial_p(repeats, runs, 1 - 12.0 * 11 * 10 * 9 / (12.0 * 12 * 12 * 12)),
+            test::kAlpha);
+  EXPECT_NE(refusal<DataError>([&] { without.draw(13, rng); }), "");
+}
+
+TEST(Seats, HaveOnePublicShapeWhateverTheBatch) {
+  const BatchSampler sampler(Sampling::poisson, 1000, 100);
+  const SeatPlan plan = plan_seats(sampler, 64);  // 100 + 70 + 8 seats
+  EXPECT_EQ(plan.parts, 3);
+  EXPECT_EQ(plan.rows, 60);
+  Rng rng = Rng::insecure_seed(3);
+  for (const std::size_t size : {0u, 1u, 100u, 180u}) {
+    std::vector<std::int64_t> batch(size);
+    for (std::size_t i = 0; i < size; ++i) batch[i] = static_cast<std::int64_t>(7 * i);
+    const Seats seats = Seats::at_random(batch, plan, rng);
+    ASSERT_EQ(seats.parts(), 3);
+    std::multiset<std::int64_t> seated;
+    for (std::int64_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(seats.part(k).size(), 60u);
+      for (const auto i : seats.part(k))
+        if (i != Seats::kEmpty) seated.insert(i);
+    }
+    EXPECT_EQ(seated, std::multiset<std::int64_t>(batch.begin(), batch.end()));
+  }
+  // More records than seats: batches of the same size are added, nobody is left standing.
+  const Seats crowded = Seats::at_random(std::vector<std::int64_t>(181, 5), plan, rng);
+  EXPECT_EQ(crowded.parts(), 4);
+  EXPECT_EQ(crowded.part(3).size(), 60u);
+  // Batches of a fixed size need no more seats.
+  const SeatPlan fixed = plan_seats(BatchSampler(Sampling::with_replacement, 1000, 100), 64);
+  EXPECT_EQ(fixed.rows * fixed.parts, 100);
+}
+
+TEST(Seats, ARecordMoreTakesAFreeSeatAndMovesNobody) {
+  const SeatPlan plan{.rows = 6, .parts = 2};
+  Rng a = Rng::insecure_seed(5), b = Rng::insecure_seed(5);
+  for (int t = 0; t < 50; ++t) {
+    const Seats with = Seats::at_random({1, 4, 9, 12}, plan, a),
+                without = Seats::at_random({1, 4, 9}, plan, b);
+    int moved = 0;
+    for (std::int64_t k = 0; k < 2; ++k)
+      for (std::size_t row = 0; row < 6; ++row) {
+        if (with.part(k)[row] == without.part(k)[row]) continue;
+        ++moved;
+        EXPECT_EQ(with.part(k)[row], 12);
+        EXPECT_EQ(without.part(k)[row], Seats::kEmpty);
+      }
+    EXPECT_EQ(moved, 1);
+    EXPECT_EQ(a.words(), b.words());
+  }
+}
+
+TEST(Seats, AllSeatsAreEquallyLikely) {
+  Rng rng = Rng::insecure_seed(11);
+  const SeatPlan plan{.rows = 4, .parts = 2};
+  std::vector<std::uint64_t> first(8), second(8);
+  const std::uint64_t runs = 16000;
+  for (std::uint64_t t = 0; t < runs; ++t) {
+    const Seats seats = Seats::at_random({0, 1, 2}, plan, rng);
+    for (std::size_t s = 0; s < 8; ++s) {
+      const auto who = seats.part(static_cast<std::int64_t>(s / 4))[s % 4];
+      if (who == 0) ++first[s];
+      if (who == 2) ++second[s];
+    }
+  }
+  EXPECT_GT(test::chi_square_p(first, std::vector<double>(8, 1.0 / 8), runs), test::kAlpha);
+  EXPECT_GT(test::chi_square_p(second, std::vector<double>(8, 1.0 / 8), runs), test::kAlpha);
+  // A seat that is a fifth too popular is noticed.
+  first[0] += first[0] / 5;
+  first[1] -= first[1] / 5;
+  EXPECT_LT(test::chi_square_p(first, std::vector<double>(8, 1.0 / 8), runs), test::kAlpha);
+}
+
+TEST(Seats, InOrderAreEqualPartsWithoutEmptyRows) {
+  std::vector<std::int64_t> batch(10);
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i] = static_cast<std::int64_t>(i);
+  const Seats seats = Seats::in_order(batch, 4);
+  std::vector<std::int64_t> again;
+  ASSERT_EQ(seats.parts(), 3);
+  for (std::int64_t k = 0; k < 3; ++k) {
+    EXPECT_LE(seats.part(k).size(), 4u);
+    again.insert(again.end(), seats.part(k).begin(), seats.part(k).end());
+  }
+  EXPECT_EQ(again, batch);
+  EXPECT_EQ(Seats::in_order({}, 4).parts(), 0);
+}
+
+}  // namespace
+}  // namespace sotto::deep

@@ -1,0 +1,47 @@
+// Seats: on which row of which physical batch each record of a step sits.
+//
+// What       in_order   the records one after the other, in equal parts of at most `most` rows.
+//            at_random  the records on random rows of batches whose number and size are public; the other rows stay empty.
+// Guarantee  at_random: given the rows of the others, a record more or less changes one row and nothing else. A matrix product rounds
+//            a row by where it lies and how many rows there are, so with fixed seats no record changes a bit of another's gradient.
+// Method     A uniform injection of records into seats; without one of the records it is a uniform injection of the others. There are
+//            7 standard deviations of a Poisson sample more seats than expected records. Should a batch be larger than that (below
+//            1e-12 for a step), batches are added, and a record more may then add another.
+// Reference  docs/math/per-sample-clipping.md, section "Rounding".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sotto/core/rng.hpp"
+#include "sotto/deep/training/sampler.hpp"
+
+namespace sotto::deep {
+
+// Public: from the plan and the memory alone.
+struct SeatPlan {
+  std::int64_t rows = 0, parts = 0;
+};
+SeatPlan plan_seats(const BatchSampler& sampler, std::int64_t most);
+
+class Seats {
+ public:
+  static constexpr std::int64_t kEmpty = -1;
+
+  static Seats in_order(std::vector<std::int64_t> batch, std::int64_t most);
+  static Seats at_random(const std::vector<std::int64_t>& batch, SeatPlan plan, Rng& rng);
+
+  std::int64_t parts() const { return parts_; }
+  // The records of one physical batch, or kEmpty.
+  std::span<const std::int64_t> part(std::int64_t k) const;
+
+ private:
+  Seats(std::vector<std::int64_t> seats, std::int64_t parts)
+      : seats_(std::move(seats)), parts_(parts) {}
+
+  std::vector<std::int64_t> seats_;
+  std::int64_t parts_;
+};
+
+}  // namespace sotto::deep
