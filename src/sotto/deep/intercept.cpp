@@ -18,7 +18,7 @@ namespace {
 
 using at::IntArrayRef;
 using at::Tensor;
-using MaybeTensor = c10::optional<Tensor>;
+using MaybeTensor = torch::optional<Tensor>;
 
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 using Plain = c10::impl::ExcludeDispatchKeyGuard;  // the ordinary operation, differentiated as ever
@@ -38,16 +38,16 @@ struct Source {
   Tensor parameter;
   Rows rows;
 };
-c10::optional<Source> source_of(const Tensor& tensor) {
+torch::optional<Source> source_of(const Tensor& tensor) {
   const Recorder& recorder = *Recorder::current();
   if (!tensor.defined()) return Source{};
   if (!tensor.requires_grad() || recorder.knows(tensor)) return Source{tensor, {}};
-  if (!tensor.is_view()) return c10::nullopt;
+  if (!tensor.is_view()) return torch::nullopt;
   const Tensor base(tensor._base());
-  if (!recorder.knows(base)) return c10::nullopt;
+  if (!recorder.knows(base)) return torch::nullopt;
   if (base.dim() != tensor.dim() || base.strides() != tensor.strides() ||
       base.sizes().slice(1) != tensor.sizes().slice(1) || !base.is_contiguous())
-    return c10::nullopt;
+    return torch::nullopt;
   const std::int64_t width = base.numel() / base.size(0);
   return Source{base, {(tensor.storage_offset() - base.storage_offset()) / width, tensor.size(0)}};
 }
@@ -69,13 +69,13 @@ Tensor linear_kernel(const Tensor& input, const Tensor& weight, const MaybeTenso
 }
 
 // The parameter W, or rows of it, behind Wᵀ: this is how torch::nn::Linear writes its product.
-c10::optional<Source> transposed_source_of(const Tensor& tensor) {
+torch::optional<Source> transposed_source_of(const Tensor& tensor) {
   if (!tensor.defined() || tensor.dim() != 2 || !tensor.is_view() || !tensor.requires_grad())
-    return c10::nullopt;
+    return torch::nullopt;
   const Tensor base(tensor._base());
   if (!Recorder::current()->knows(base) || base.dim() != 2 || !base.is_contiguous() ||
       tensor.stride(0) != 1 || tensor.stride(1) != base.size(1) || tensor.size(0) != base.size(1))
-    return c10::nullopt;
+    return torch::nullopt;
   if (tensor.size(1) == base.size(0)) return Source{base, {}};
   return Source{base,
                 {(tensor.storage_offset() - base.storage_offset()) / base.size(1), tensor.size(1)}};

@@ -14,7 +14,7 @@ namespace {
 torch::Tensor plain(const torch::Tensor& input, const torch::Tensor& weight,
                     const torch::Tensor& bias, const ConvShape& s) {
   return at::convolution(
-      input, weight, bias.defined() ? c10::optional<at::Tensor>(bias) : c10::nullopt, s.stride,
+      input, weight, bias.defined() ? torch::optional<at::Tensor>(bias) : torch::nullopt, s.stride,
       s.padding, s.dilation, false, std::vector<std::int64_t>(s.stride.size(), 0), s.groups);
 }
 
@@ -22,7 +22,7 @@ torch::Tensor plain(const torch::Tensor& input, const torch::Tensor& weight,
 torch::Tensor plain_backward(const torch::Tensor& gradient, const torch::Tensor& input,
                              const torch::Tensor& weight, const ConvShape& s, bool of_input) {
   const auto all = at::convolution_backward(
-      gradient, input, weight, c10::nullopt, s.stride, s.padding, s.dilation, false,
+      gradient, input, weight, torch::nullopt, s.stride, s.padding, s.dilation, false,
       std::vector<std::int64_t>(s.stride.size(), 0), s.groups, {of_input, !of_input, false});
   return of_input ? std::get<0>(all) : std::get<1>(all);
 }

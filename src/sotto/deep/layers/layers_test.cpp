@@ -247,12 +247,5 @@ TEST(Parameters, ScaleShiftAndPerRecordAreExact) {
   expect_model(model, torch::randn({5, 3, 4}));
 }
 
-TEST(Interception, CostsNothingOutsideOfARecording) {
-  nn::Linear layer(3, 2);
-  const auto x = torch::randn({4, 3});
-  layer(x).sum().backward();
-  EXPECT_TRUE(layer->weight.grad().defined()) << "ordinary training goes on as ever";
-}
-
 }  // namespace
 }  // namespace sotto::deep

@@ -9,8 +9,8 @@
 namespace sotto::deep {
 namespace {
 
-c10::optional<at::Tensor> optional(const torch::Tensor& tensor) {
-  return tensor.defined() ? c10::optional<at::Tensor>(tensor) : c10::nullopt;
+torch::optional<at::Tensor> optional(const torch::Tensor& tensor) {
+  return tensor.defined() ? torch::optional<at::Tensor>(tensor) : torch::nullopt;
 }
 
 bool recording() { return Recorder::current() != nullptr && torch::GradMode::is_enabled(); }
