@@ -1,11 +1,7 @@
 #include "artifact.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/certified_directory.hpp"
@@ -14,15 +10,6 @@
 
 namespace sotto::cli {
 namespace {
-
-std::string torchscript_bytes(deep::Network& network) {
-  const auto path = std::filesystem::temp_directory_path() / fmt::format("sotto-{}.pt", getpid());
-  deep::save_torchscript(path.string(), network);
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::filesystem::remove(path);
-  return bytes;
-}
 
 const std::string& file_of(const CertifiedDirectory& place, const std::string& name,
                            const std::string& directory) {
@@ -46,11 +33,14 @@ void write_deep_artifact(const std::string& directory, deep::Network& network,
   deep::TensorFile weights;
   for (const auto& p : network->named_parameters()) weights.tensors[p.key()] = p.value();
   weights.metadata["format"] = "sotto";
+  // The weights may travel without their certificate.
+  if (!certificate.is_private() || !certificate.secure())
+    weights.metadata["warning"] = "NOT PRIVATE";
   std::map<std::string, std::string> files = {
       {"model.safetensors", deep::to_safetensors(weights)},
       {"network.json", deep::to_json(network->options()).dump(1) + "\n"}};
   if (encoder != nullptr) files["encoder.json"] = to_json(*encoder).dump(1) + "\n";
-  if (torchscript) files["model.pt"] = torchscript_bytes(network);
+  if (torchscript) files["model.pt"] = deep::to_torchscript(network);
   write_certified(directory, files, std::move(certificate));
 }
 

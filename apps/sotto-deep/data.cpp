@@ -172,6 +172,13 @@ DeepFacts training_facts(const Arguments& arguments) {
   return facts;
 }
 
+deep::Records no_records(const DeepFacts& facts) {
+  std::vector<std::int64_t> shape = facts.network.input;
+  shape.insert(shape.begin(), 0);
+  return {torch::zeros(shape, facts.encoder ? torch::kFloat : torch::kByte),
+          torch::zeros({0}, facts.classification ? torch::kLong : torch::kFloat)};
+}
+
 deep::Records training_records(const Arguments& arguments, const DeepFacts& facts) {
   if (!facts.encoder) return image_records(arguments.text("data"), "train", facts.network, true);
   const Table table = load_table(arguments.text("data"), *facts.encoder,

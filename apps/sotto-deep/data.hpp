@@ -27,6 +27,8 @@ struct DeepFacts {
 // Throws InvalidArgument or DataError.
 DeepFacts training_facts(const Arguments& arguments);
 // The records to train on. Throws DataError.
+// No records, of the shape of those to come.
+deep::Records no_records(const DeepFacts& facts);
 deep::Records training_records(const Arguments& arguments, const DeepFacts& facts);
 
 // Part "train" or "t10k" of a folder of images. A label that is not one of the declared classes counts for nothing in training.

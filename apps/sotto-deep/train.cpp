@@ -335,6 +335,7 @@ void deep_train(const Arguments& arguments, Context& context) {
   payment.belongs_to(notes[kRun]);
   const Run run(arguments, context, trainer, checkpoint, notes);
   if (trainer.done() < trainer.planned()) {
+    trainer.prepare(no_records(facts));
     run.save();  // before the reservation that names this run: from here on a kill at any moment can be resumed
     run.fit(paid_records(arguments, context, facts, payment, resumed ? "" : checkpoint), rng);
   } else {

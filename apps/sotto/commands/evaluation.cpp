@@ -76,6 +76,7 @@ Json to_json(bool classification, const PrivateQuality& q) {
 std::string to_text(bool classification, const PrivateQuality& q) {
   std::string text;
   for (const Figure& f : figures(classification)) {
+    if (f.value == &PrivateQuality::auc && q.confusion.size() > 2) continue;  // of two classes
     const auto& m = q.*f.value;
     if (!text.empty()) text += ", ";
     text += m ? fmt::format("{} {:.4g} (95 %: {:.4g} to {:.4g})", f.title, m->value,

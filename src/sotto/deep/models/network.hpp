@@ -54,6 +54,6 @@ TORCH_MODULE(Network);
 std::uint64_t count_parameters(const torch::nn::Module& model);
 
 // The same network as a TorchScript program with its weights, for programs that know nothing of this library.
-void save_torchscript(const std::string& path, Network& network);
+std::string to_torchscript(const Network& network);
 
 }  // namespace sotto::deep

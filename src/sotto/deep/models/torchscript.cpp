@@ -2,6 +2,7 @@
 #include <torch/script.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/models/network.hpp"
@@ -43,15 +44,17 @@ std::string forward_of(const NetworkOptions& options) {
 
 }  // namespace
 
-void save_torchscript(const std::string& path, Network& network) {
+std::string to_torchscript(const Network& network) {
   try {
     torch::jit::Module program("SottoNetwork");
     for (const auto& p : network->named_parameters())
       program.register_parameter(attribute(p.key()), p.value().detach(), false);
     program.define(forward_of(network->options()));
-    program.save(path);
+    std::ostringstream bytes;
+    program.save(bytes);
+    return bytes.str();
   } catch (const c10::Error& e) {
-    throw StorageError(fmt::format("cannot write '{}': {}", path, e.what_without_backtrace()));
+    invariant_broken(fmt::format("TorchScript: {}", e.what_without_backtrace()));
   }
 }
 

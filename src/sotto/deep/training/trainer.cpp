@@ -25,6 +25,12 @@ ClipOptions clip_options(const std::optional<DpSgdPlan>& plan, const TrainerOpti
           .double_sums = plan && plan->options().noise == NoiseKind::exact};
 }
 
+DataError withheld() {
+  return DataError(
+      "a training step failed; what was said is withheld, since it may depend on private values",
+      "try the model on made-up records of this shape to see the message");
+}
+
 // Different steps have unrelated generators: the number is spread over the seed by an odd constant.
 std::uint64_t step_seed(std::uint64_t seed, std::uint64_t step) {
   std::uint64_t z = seed + 0x9e3779b97f4a7c15u * (step + 1);
@@ -79,9 +85,7 @@ void Trainer::step(const Records& records, Rng& rng) {
     throw BudgetExceeded(
         fmt::format("all {} planned steps have run; another one is not paid for", planned_),
         "make a new plan with its own budget");
-  if (physical_ == 0) find_physical_batch(records);
-  if (seat_plan_.rows == 0) seat_plan_ = plan_seats(sampler_, physical_);
-  if (!std::exchange(checked_, true) && plan_) check_model(records);
+  prepare(records);
   std::optional<Rng> seeded;
   if (options_.insecure_seed)
     seeded = Rng::insecure_seed(step_seed(*options_.insecure_seed, done_));
@@ -101,6 +105,13 @@ void Trainer::step(const Records& records, Rng& rng) {
   iterate_.follow(done_, clipped_.parameters());
 }
 
+void Trainer::prepare(const Records& like) {
+  if (std::exchange(prepared_, true)) return;
+  if (physical_ == 0) find_physical_batch(like);
+  seat_plan_ = plan_seats(sampler_, physical_);
+  if (plan_) check_model(like);
+}
+
 Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
   if (clipped_.clipper().options().double_sums) return Seats::at_random(batch, seat_plan_, rng);
   return Seats::in_order(std::move(batch), physical_);
@@ -108,7 +119,7 @@ Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
 
 template <class Visit>
 void Trainer::for_physical_batches(const Records& records, const Seats& seats, Visit&& visit) {
-  // What LibTorch says may quote a value, and that it says something may depend on one record: one message for all.
+  // What is said may quote a value, and that something is said may depend on one record: one message for all.
   const auto guarded = [&](std::span<const std::int64_t> indices) {
     const Batch b = records.take(indices);
     if (!plan_) return visit(b, indices);
@@ -116,10 +127,9 @@ void Trainer::for_physical_batches(const Records& records, const Seats& seats, V
       restore_untrained();
       visit(b, indices);
     } catch (const c10::Error&) {
-      throw DataError(
-          "a training step failed inside LibTorch; what it said is withheld, since it may quote "
-          "private values",
-          "try the model on made-up records of this shape to see the message");
+      throw withheld();
+    } catch (const Error&) {
+      throw withheld();
     }
   };
   for (std::int64_t k = 0; k < seats.parts(); ++k) guarded(seats.part(k));

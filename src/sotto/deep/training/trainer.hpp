@@ -66,6 +66,10 @@ class Trainer {
   std::uint64_t done() const { return done_; }
   double expected_batch() const { return sampler_.expected_batch(); }  // public
 
+  // Finds how many records fit into memory and tries the model, on made-up records of this shape: nothing is read. step() does it when
+  // nobody did; a run that is paid for does it before the payment. Throws InvalidArgument, Unsupported.
+  void prepare(const Records& like);
+
   // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to decide.
   using AfterStep = std::function<bool(const Trainer&)>;
   // Runs the steps that are left. May be called again to go on.
@@ -127,7 +131,7 @@ class Trainer {
   double clip_ = 0, private_loss_ = 0;
   std::int64_t physical_ = 0;  // rows at once, at most
   SeatPlan seat_plan_;         // with exact noise
-  bool checked_ = false, rows_apart_ = false;
+  bool prepared_ = false, rows_apart_ = false;
 };
 
 }  // namespace sotto::deep

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
@@ -379,8 +380,8 @@ TEST_F(CheckpointTest, RefusesChangedPrivacyParametersAndOtherModels) {
 
 TEST_F(CheckpointTest, ATorchScriptProgramGivesTheSameAnswers) {
   Network network = small_network();
-  save_torchscript(path_, network);
-  auto program = torch::jit::load(path_);
+  std::istringstream bytes(to_torchscript(network));
+  auto program = torch::jit::load(bytes);
   const auto x = torch::randn({3, 4});
   const torch::NoGradGuard no_grad;
   EXPECT_TRUE(torch::allclose(program.forward({x}).toTensor(), network->forward(x), 1e-5, 1e-6));
@@ -389,8 +390,8 @@ TEST_F(CheckpointTest, ATorchScriptProgramGivesTheSameAnswers) {
 TEST_F(CheckpointTest, TheConvolutionalNetworkIsThatOfTheLiterature) {
   Network network(NetworkOptions{.kind = NetworkKind::cnn, .input = {1, 28, 28}, .outputs = 10});
   EXPECT_EQ(count_parameters(*network), 26010u);
-  save_torchscript(path_, network);
-  auto program = torch::jit::load(path_);
+  std::istringstream bytes(to_torchscript(network));
+  auto program = torch::jit::load(bytes);
   const auto x = torch::rand({2, 1, 28, 28});
   const torch::NoGradGuard no_grad;
   EXPECT_TRUE(torch::allclose(program.forward({x}).toTensor(), network->forward(x), 1e-4, 1e-5));

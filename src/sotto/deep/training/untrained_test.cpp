@@ -7,6 +7,7 @@
 #include "sotto/deep/layers/embedding.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/training/trainer.hpp"
+#include "sotto/deep/training/training_case_test.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -76,6 +77,22 @@ TEST(Untrained, WhatLibTorchSaysOfARecordIsWithheld) {
   } catch (const DataError& e) {
     EXPECT_EQ(std::string(e.what()).find("1234"), std::string::npos) << e.what();
   }
+}
+
+// A branch that depends on the batch, which made-up records did not take: which parameter it left out is not told.
+TEST(Untrained, WhatTheEngineSaysOfAStepIsWithheld) {
+  torch::nn::Linear model(2, 2);
+  Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {
+    const bool usual = x.max().item<float>() < 100;
+    const auto logits =
+        torch::linear(x, usual ? model->weight : model->weight.detach(), model->bias);
+    return softmax_cross_entropy(logits, y);
+  });
+  trainer.prepare(records());
+  Rng rng = Rng::insecure_seed(1);
+  const std::string said = refusal<DataError>([&] { trainer.fit(records(), rng); });
+  EXPECT_NE(said.find("withheld"), std::string::npos) << said;
+  EXPECT_EQ(said.find("weight"), std::string::npos) << said;
 }
 
 struct BagImpl : torch::nn::Module {
