@@ -75,7 +75,8 @@ std::vector<Option> network_options() {
       {.name = "noise",
        .type = Type::choice,
        .value = "N",
-       .help = "exact noise on an integer grid, or bulk floats; auto: exact up to 65 536 parameters",
+       .help =
+           "exact noise on an integer grid, or bulk floats; auto: exact up to 65 536 parameters",
        .fallback = "auto",
        .choices = {"auto", "exact", "bulk"}},
       {.name = "optimizer",
@@ -121,7 +122,7 @@ std::vector<Option> network_options() {
        .value = "A",
        .help = "between the layers",
        .fallback = "tanh",
-       .choices = {"tanh", "relu"}},
+       .choices = {"tanh", "relu", "sigmoid", "leaky_relu", "silu", "gelu"}},
       {.name = "memory",
        .type = Type::text,
        .value = "BYTES",

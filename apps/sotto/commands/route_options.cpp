@@ -43,8 +43,9 @@ std::vector<Option> route_options() {
       {.name = "radius",
        .type = Type::number,
        .value = "R",
-       .help = "ball of parameters: gradient with --batch projects to it, sample_aggregate "
-               "clips to it, exponential searches it",
+       .help =
+           "ball of parameters: gradient with --batch and networks project to it, sample_aggregate "
+           "clips to it, exponential searches it",
        .range = Range::above(0),
        .group = kGroup},
       {.name = "parts",

@@ -8,6 +8,7 @@
 #include "sotto/deep/layers/norm.hpp"
 #include "sotto/deep/layers/parameter.hpp"
 #include "sotto/deep/losses.hpp"
+#include "sotto/deep/tempered_sigmoid.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -139,6 +140,19 @@ struct SequenceModel : nn::Module {
   Layer layer;
   nn::Linear fc;
 };
+
+TEST(Activations, AreFree) {
+  torch::manual_seed(61);
+  const Tempering tempering{.scale = 1.5, .inverse_temperature = 3, .offset = 0.7};
+  nn::Sequential model(
+      nn::Linear(4, 6), nn::Sigmoid(), nn::Linear(6, 6), nn::LeakyReLU(), nn::Linear(6, 6),
+      nn::SiLU(), nn::Linear(6, 6), nn::GELU(), nn::Linear(6, 6),
+      nn::Functional([=](const Tensor& x) { return tempered_sigmoid(x, tempering); }),
+      nn::Dropout(0.0), nn::Linear(6, 2));
+  const auto x = torch::randn({7, 4});
+  expect_model(*model, x);
+  EXPECT_TRUE(torch::allclose(tempered_sigmoid(x), torch::tanh(x), 1e-5, 1e-6));
+}
 
 TEST(Recurrent, LstmGruAndPlainCellsStackedAndInBothDirections) {
   torch::manual_seed(23);

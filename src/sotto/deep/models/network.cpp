@@ -12,7 +12,8 @@ namespace sotto::deep {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"softmax", "mlp", "cnn"};
-constexpr std::array<std::string_view, 2> kActivations = {"tanh", "relu"};
+constexpr std::array<std::string_view, 6> kActivations = {"tanh",       "relu", "sigmoid",
+                                                          "leaky_relu", "silu", "gelu"};
 
 std::int64_t elements(const std::vector<std::int64_t>& shape) {
   std::int64_t n = 1;
@@ -40,10 +41,15 @@ NetworkOptions checked(NetworkOptions options) {
 }
 
 void add_activation(torch::nn::Sequential& layers, const std::string& name, Activation activation) {
-  if (activation == Activation::tanh)
-    layers->push_back(std::string(name), torch::nn::Tanh());
-  else
-    layers->push_back(std::string(name), torch::nn::ReLU());
+  const auto add = [&](auto module) { layers->push_back(std::string(name), module); };
+  switch (activation) {
+    case Activation::tanh: return add(torch::nn::Tanh());
+    case Activation::relu: return add(torch::nn::ReLU());
+    case Activation::sigmoid: return add(torch::nn::Sigmoid());
+    case Activation::leaky_relu: return add(torch::nn::LeakyReLU());
+    case Activation::silu: return add(torch::nn::SiLU());
+    case Activation::gelu: return add(torch::nn::GELU());
+  }
 }
 
 void add_dense(torch::nn::Sequential& layers, const NetworkOptions& options) {
@@ -103,7 +109,8 @@ std::string_view name(Activation activation) {
 Activation parse_activation(std::string_view text) {
   for (std::size_t i = 0; i < kActivations.size(); ++i)
     if (kActivations[i] == text) return static_cast<Activation>(i);
-  throw InvalidArgument(fmt::format("'{}' is not an activation", text), "choose tanh or relu");
+  throw InvalidArgument(fmt::format("'{}' is not an activation", text),
+                        "choose tanh, relu, sigmoid, leaky_relu, silu or gelu");
 }
 
 nlohmann::ordered_json to_json(const NetworkOptions& options) {

@@ -20,7 +20,7 @@
 namespace sotto::deep {
 
 enum class NetworkKind { softmax, mlp, cnn };
-enum class Activation { tanh, relu };
+enum class Activation { tanh, relu, sigmoid, leaky_relu, silu, gelu };
 
 std::string_view name(NetworkKind kind);
 NetworkKind parse_network(std::string_view text);  // throws InvalidArgument

@@ -387,6 +387,27 @@ TEST_F(CheckpointTest, ATorchScriptProgramGivesTheSameAnswers) {
   EXPECT_TRUE(torch::allclose(program.forward({x}).toTensor(), network->forward(x), 1e-5, 1e-6));
 }
 
+TEST_F(CheckpointTest, EveryActivationTrainsAndHasItsProgram) {
+  const Records records = clouds(60);
+  for (const char* activation : {"tanh", "relu", "sigmoid", "leaky_relu", "silu", "gelu"}) {
+    Network network(NetworkOptions{.kind = NetworkKind::mlp,
+                                   .input = {4},
+                                   .outputs = 2,
+                                   .hidden = {5},
+                                   .activation = parse_activation(activation)});
+    Trainer trainer(*network, DpSgdPlan(small_plan(network, 60)), objective_of(network));
+    Rng rng = Rng::insecure_seed(1);
+    trainer.fit(records, rng);
+    std::istringstream bytes(to_torchscript(network));
+    auto program = torch::jit::load(bytes);
+    const auto x = torch::randn({3, 4});
+    const torch::NoGradGuard no_grad;
+    EXPECT_TRUE(torch::allclose(program.forward({x}).toTensor(), network->forward(x), 1e-5, 1e-6))
+        << activation;
+  }
+  EXPECT_NE(refusal<InvalidArgument>([] { parse_activation("step"); }), "");
+}
+
 TEST_F(CheckpointTest, TheConvolutionalNetworkIsThatOfTheLiterature) {
   Network network(NetworkOptions{.kind = NetworkKind::cnn, .input = {1, 28, 28}, .outputs = 10});
   EXPECT_EQ(count_parameters(*network), 26010u);
