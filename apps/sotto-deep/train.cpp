@@ -59,10 +59,14 @@ Certificate certificate(const TrainRequest& request, const DeepFacts& facts,
                           facts.network.outputs),
         "the sampled batches and unfinished checkpoints stay secret",
         trainer.rounding_is_proved()
-            ? "the product of a batch computes each row from that row alone, as it did for made-up "
-              "records before the first step; all other rounding is charged"
-            : "rounding in 32-bit gradients moves a clipped sum by less than 1 % of the clip norm, "
-              "which is charged (proved for small batches, measured beyond)"};
+            ? fmt::format("arithmetic on a batch computes each row from that row alone, as it did "
+                          "for made-up records before the first step; no step has more than {} "
+                          "records; all other rounding is charged",
+                          deep::seats_for(trainer.expected_batch()))
+            : std::string(
+                  "rounding in 32-bit gradients moves a clipped sum by less than 1 % of the "
+                  "clip norm, which is charged (proved for small batches, measured "
+                  "beyond)")};
     if (request.plan->options().noise == deep::NoiseKind::bulk)
       c.assumptions.push_back(
           "noise is drawn and added in floating point (--noise exact avoids this)");

@@ -58,6 +58,8 @@ torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses,
     result.backward(torch::ones_like(result));
   }
   recorder.finish();
+  terms_ = std::max(terms_, recorder.terms());
+  rows_may_meet_ |= recorder.may_rows_meet();
 
   std::vector<const std::vector<double>*> squares;
   for (std::size_t k = 0; k < parameters_.size(); ++k)
@@ -125,6 +127,14 @@ std::vector<torch::Tensor>& ClippedSum::sums() {
 torch::Tensor& ClippedSum::flat() {
   if (empty_) flat_.zero_();
   return flat_;
+}
+
+// docs/math/per-sample-clipping.md, Proposition 1: two sums, each off by depth·2⁻⁵³·512·records·C', within half a hundredth.
+bool ClippedSum::rounding_is_bounded(double records) const {
+  const auto t = static_cast<double>(terms_);
+  const double depth = 512 + 16 * t + records * t / 512 + records;
+  return clipper_.options().double_sums && !rows_may_meet_ &&
+         2 * depth * 0x1p-53 * 512 * records < kRoundingAllowance / 2;
 }
 
 double ClippedSum::sensitivity(Relation relation) const {

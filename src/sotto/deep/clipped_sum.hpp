@@ -8,7 +8,7 @@
 //            batch, however it was cut into physical ones. It is a private value until noise of that scale is added.
 //            Model and losses must not couple records; probe.hpp checks that.
 // Method     One forward and one backward pass with a Recorder, then one product per layer for Σ_i c_i·g_i. An empty batch is a sum of
-//            zeros. Modules without per-sample gradients: micro_batch.hpp.
+//            zeros. Modules without per-sample gradients: add_by_micro_batches.
 // Numerics   32-bit sums, or 64-bit ones of 32-bit gradients (double_sums); rounding is paid for by the allowance in clipping.hpp.
 // Reference  [ACGMMTZ16], [BWZK23]; docs/math/per-sample-clipping.md.
 #pragma once
@@ -45,6 +45,9 @@ class ClippedSum {
   torch::Tensor& flat();
 
   double sensitivity(Relation relation) const;
+  // With double_sums: whether rounding in sums of so many records stays below its allowance, by proof, for the model as it has run so far:
+  // its sums are short enough, and no operation lets records meet in rounding. A public fact.
+  bool rounding_is_bounded(double records) const;
   const Clipper& clipper() const { return clipper_; }
   void set_norm(double norm) { clipper_.set_norm(norm); }
 
@@ -65,6 +68,8 @@ class ClippedSum {
   std::vector<torch::Tensor> sums_;
   bool empty_ = true;  // nothing added yet: the buffer may hold anything
   std::int64_t records_ = 0, unclipped_ = 0;
+  std::int64_t terms_ = 1;
+  bool rows_may_meet_ = false;
   std::vector<double> norms_;
 };
 

@@ -1,11 +1,11 @@
-// Clip factors: from the norms of a record's gradient to the number in [0, 1/…) it is multiplied with.
+// Clip factors: from the norms of a record's gradient to the number it is multiplied with.
 //
 // What       flat        c = min(1, C/‖g‖)
 //            per_layer   the same for the parameters of each layer with its own threshold C_l; Σ_l C_l² = C², equal shares by default
 //            normalised  c = C/(‖g‖ + γ), no threshold to tune [BWZK22]
 // Guarantee  ‖c·g‖ ≤ C for every record, also for ones that are not finite: they get c = 0 and are taken out of the sum. So Σ_i c_i·g_i
 //            has ℓ2-sensitivity C under add_remove and zero_out, 2C under replace_one.
-// Method     C here is the threshold divided by 1 + kRoundingAllowance, so that the sum *as computed* in 32-bit floats moves by at most
+// Method     C here is the threshold divided by 1 + kRoundingAllowance, so that the sum *as computed* moves by at most
 //            the stated C: the allowance pays for rounding in products and sums.
 // Numerics   Factors in double, rounded towards zero to float. docs/math/per-sample-clipping.md, section "Rounding".
 // Reference  [ACGMMTZ16], [BWZK22]; docs/math/per-sample-clipping.md.
@@ -26,8 +26,8 @@ struct ClipOptions {
   std::vector<double> layer_norms =
       {};  // of per_layer; empty: C/√L each, else Σ C_l² ≤ C² is required
   std::size_t memory = std::size_t{256} << 20;  // bytes for gradients written out record by record
-  bool double_sums =
-      false;  // Σ c_i·g_i is added up in double: slower, and rounding is proved to be small for any batch
+  // Σ c_i·g_i is added up in double: slower, and rounding is proved to be small (ClippedSum::rounding_is_bounded).
+  bool double_sums = false;
   bool sequence_first =
       false;  // torch layers get sequences as (T, B, …), as torch::nn::Transformer wants them
 };

@@ -20,8 +20,9 @@ struct OuterShape {
 // What a norm may take, and what follows it.
 struct NormRoom {
   std::size_t memory;  // bytes for gradients written out; what is taken is subtracted
-  bool double_sums =
-      false;  // the weighted sum will be formed in double: a product costs more, a kept gradient does not
+  // The weighted sum will be formed in double: a product costs more, a kept gradient does not.
+  bool double_sums = false;
+  std::int64_t terms = 1;  // out: of the longest sum in a record's gradient that is not kept
 };
 
 NormWay cheapest_norm(const OuterShape& shape, const NormRoom& room);

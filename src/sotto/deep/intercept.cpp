@@ -27,7 +27,6 @@ Tensor value_of(const MaybeTensor& tensor) { return tensor.has_value() ? *tensor
 
 // Whether a private layer has anything to record here: a trainable weight, and a pass that will be differentiated.
 bool trains(const Tensor& weight) { return weight.defined() && weight.requires_grad(); }
-bool recording() { return Recorder::current() != nullptr && torch::GradMode::is_enabled(); }
 
 bool terms_first(const Tensor& input, std::int64_t dimensions) {
   return Recorder::current()->sequence_first() && input.dim() == dimensions;
@@ -142,9 +141,8 @@ Tensor conv_padding_kernel(const Tensor& input, const Tensor& weight, const Mayb
 Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, std::int64_t padding,
                         bool by_frequency, bool sparse) {
   const Plain plain(kKey);
-  if (!recording() || !trains(weight))
-    return at::embedding(weight, indices, padding, by_frequency, sparse);
-  if (by_frequency)
+  if (!recording()) return at::embedding(weight, indices, padding, by_frequency, sparse);
+  if (by_frequency && trains(weight))
     throw Unsupported("embedding: scale_grad_by_freq makes one record's gradient depend on others",
                       "leave the option off");
   return terms_first(indices, 2) ? deep::embedding(weight, indices.t(), padding).transpose(0, 1)
@@ -246,11 +244,20 @@ OneState one_state_kernel(const Tensor& x, const Tensor& h0, at::TensorList w, b
       [&] { return kPlain(x, h0, w, biases, layers, dropout, train, both, batch_first); });
 }
 
+// Sines go another way for a whole vector of numbers when one of them is huge, and a vector may span two records.
+void sine_kernel(const c10::OperatorHandle& operation, c10::Stack* stack) {
+  if (Recorder::current() != nullptr) Recorder::current()->rows_may_meet();
+  const Plain plain(kKey);
+  operation.callBoxed(stack);
+}
+
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {
   library.fallback(torch::CppFunction::makeFallthrough());
 }
 
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, library) {
+  for (const char* sine : {"sin", "sin_", "cos", "cos_", "tan", "tan_"})
+    library.impl(sine, torch::CppFunction::makeFromBoxedFunction<&sine_kernel>());
   library.impl("linear", linear_kernel);
   library.impl("addmm", addmm_kernel);
   library.impl("matmul", matmul_kernel);

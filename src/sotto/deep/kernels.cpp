@@ -106,7 +106,7 @@ torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, boo
       TermNorms norms;
       for (std::int64_t s = 0; s < t; ++s)
         norms.add(squares_of(pa + i * sa + s * ta, d), squares_of(pb + i * sb + s * tb, p));
-      (*squares)[i] += norms.surcharge(t, d, p);
+      (*squares)[i] += norms.surcharge(2 * t, d, p);
     }
   });
   return out;

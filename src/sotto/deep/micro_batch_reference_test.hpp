@@ -6,10 +6,9 @@
 #include <functional>
 
 #include "sotto/deep/clipped_sum.hpp"
+#include "sotto/deep/probe.hpp"
 
 namespace sotto::deep {
-
-using BatchLosses = std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>;
 
 struct Comparison {
   double worst_norm = 0, worst_sum = 0;  // relative differences

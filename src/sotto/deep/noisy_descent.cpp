@@ -17,7 +17,7 @@ NoisyDescent::NoisyDescent(const std::vector<NamedParameter>& parameters, torch:
     if (!p.tensor.is_contiguous())
       throw Unsupported(fmt::format("parameter {} does not lie in one piece", p.name),
                         "make it contiguous before training");
-    targets_.push_back({total_, p.tensor.detach()});
+    targets_.push_back({total_, p.tensor});
     total_ += p.tensor.numel();
   }
 }

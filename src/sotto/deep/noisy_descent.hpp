@@ -36,8 +36,8 @@ class NoisyDescent {
 
  private:
   struct Target {
-    std::int64_t first;  // in the sum
-    torch::Tensor parameter;
+    std::int64_t first;       // in the sum
+    torch::Tensor parameter;  // itself: its data may be replaced between steps
   };
   std::vector<Target> targets_;
   std::int64_t total_ = 0;

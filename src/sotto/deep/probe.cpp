@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/clipped_sum.hpp"
@@ -16,16 +17,19 @@ namespace nn = torch::nn;
 // Dropout draws differently for each batch, so it is off while records are compared. Everything is as before afterwards.
 class Rehearsal {
  public:
-  explicit Rehearsal(nn::Module& model) : model_(model), training_(model.is_training()) {
+  explicit Rehearsal(nn::Module& model) : model_(model) {
+    modes_.emplace_back(&model, model.is_training());
+    for (const auto& m : model.modules(false)) modes_.emplace_back(m.get(), m->is_training());
     for (const auto& [name, tensor] : untrained()) kept_.push_back({name, tensor.detach().clone()});
-    model.train();
+    train_mode(model);
     for (const auto& m : model.modules(false))
       if (m->as<nn::Dropout>() || m->as<nn::Dropout2d>() || m->as<nn::Dropout3d>() ||
-          m->as<nn::AlphaDropout>() || m->as<nn::FeatureAlphaDropout>())
+          m->as<nn::AlphaDropout>() || m->as<nn::FeatureAlphaDropout>() || m->as<nn::RNN>() ||
+          m->as<nn::LSTM>() || m->as<nn::GRU>() || m->as<nn::MultiheadAttention>())
         m->eval();
   }
   ~Rehearsal() {
-    model_.train(training_);
+    for (const auto& [module, training] : modes_) training ? module->train() : module->eval();
     torch::NoGradGuard no_grad;
     const auto live = untrained();
     for (std::size_t i = 0; i < live.size(); ++i)
@@ -57,7 +61,7 @@ class Rehearsal {
   }
 
   nn::Module& model_;
-  bool training_;
+  std::vector<std::pair<nn::Module*, bool>> modes_;
   Named kept_;
 };
 
@@ -79,6 +83,16 @@ constexpr const char* kKeepApart =
     "axis throughout";
 
 }  // namespace
+
+void train_mode(nn::Module& model) {
+  std::vector<nn::Module*> frozen;
+  for (const auto& m : model.modules(false))
+    if (!m->is_training() &&
+        (m->as<nn::BatchNorm1d>() || m->as<nn::BatchNorm2d>() || m->as<nn::BatchNorm3d>()))
+      frozen.push_back(m.get());
+  model.train();
+  for (nn::Module* m : frozen) m->eval();
+}
 
 void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
            const std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>& losses,
@@ -128,24 +142,65 @@ void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
   }
 }
 
-bool rows_are_apart(
-    nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-    const std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>& losses,
-    const ClipOptions& options) {
+namespace {
+
+struct Company {
+  torch::Tensor inputs, targets;
+};
+
+// The same record among others: reversed, none, and such that are hard on arithmetic.
+std::vector<Company> companies(const Company& b, std::int64_t row) {
+  std::vector<Company> all;
+  const auto add = [&](const torch::Tensor& inputs, const torch::Tensor& targets) {
+    Company company{inputs.clone(), targets.clone()};
+    company.inputs[row].copy_(b.inputs[row]);
+    company.targets[row].copy_(b.targets[row]);
+    all.push_back(std::move(company));
+  };
+  const auto other_targets = b.targets.is_floating_point() ? -b.targets : 1 - b.targets;
+  if (!b.inputs.is_floating_point()) {
+    add(1 - b.inputs, other_targets);  // tokens 0 and 1
+    add(torch::zeros_like(b.inputs), torch::zeros_like(b.targets));
+    return all;
+  }
+  add(b.inputs.flip(0), other_targets);
+  add(torch::zeros_like(b.inputs), torch::zeros_like(b.targets));
+  auto hostile = b.inputs.clone();
+  constexpr std::array<float, 5> kHostile = {1e30f, -INFINITY, NAN, 1e-42f, 3e38f};
+  for (std::int64_t i = 0; i < hostile.size(0); ++i)
+    hostile[i].fill_(kHostile[static_cast<std::size_t>(i) % kHostile.size()]);
+  add(hostile, other_targets);
+  return all;
+}
+
+}  // namespace
+
+bool rows_are_apart(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+                    const BatchLosses& losses, const ClipOptions& options) {
   const Rehearsal rehearsal(model);
   ClippedSum sum(model, options);
-  const auto run = [&](const torch::Tensor& inputs, std::int64_t row) {
+  const Company made_up{x, y};
+  const std::int64_t rows = x.size(0);
+  // The loss and the gradient of one row: the others count as empty.
+  const auto run = [&](const Company& b, std::int64_t row) {
+    std::vector<bool> empty(static_cast<std::size_t>(rows), true);
+    empty[static_cast<std::size_t>(row)] = false;
     sum.clear();
-    const auto all = sum.add(x.size(0), [&] { return losses(inputs, y); });
-    return std::pair(all[row].item<float>(), sum.private_norms()[static_cast<std::size_t>(row)]);
+    const auto all = sum.add(
+        rows, [&] { return losses(b.inputs, b.targets); }, empty);
+    return std::pair(all[row].clone(), sum.flat().clone());
   };
-  for (const std::int64_t row : {std::int64_t{0}, x.size(0) / 3, x.size(0) - 1}) {
-    auto others = x.flip(0).contiguous();
-    others[row].copy_(x[row]);
-    auto none = torch::zeros_like(x);
-    none[row].copy_(x[row]);
-    const auto expected = run(x, row);
-    if (run(others, row) != expected || run(none, row) != expected) return false;
+  try {
+    for (const std::int64_t row : {rows / 3, rows - 1}) {
+      const auto [loss, gradient] = run(made_up, row);
+      for (const Company& company : companies(made_up, row)) {
+        const auto [other_loss, other_gradient] = run(company, row);
+        if (!torch::equal(loss, other_loss) || !torch::equal(gradient, other_gradient))
+          return false;
+      }
+    }
+  } catch (const c10::Error&) {
+    return false;  // the model does not take such company
   }
   return true;
 }

@@ -21,18 +21,21 @@
 
 namespace sotto::deep {
 
+// The losses of the records of a batch.
+using BatchLosses = std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>;
+
 // Throws Unsupported that says what was found. x, y: made-up records, at least 2, the first axis counts them.
-void probe(
-    torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-    const std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>& losses,
-    const ClipOptions& options = {}, double tolerance = 1e-3);
+void probe(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+           const BatchLosses& losses, const ClipOptions& options = {}, double tolerance = 1e-3);
 
 // Whether rows are computed apart: the same record on the same row of batches of one shape gives the same loss and gradient, bit for bit,
-// whatever is on the other rows. x, y: made-up records, as many as a physical batch has rows. Tries a few rows.
-bool rows_are_apart(
-    torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-    const std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>& losses,
-    const ClipOptions& options = {});
+// whatever is on the other rows. Tries two rows, each among other records, zeros, and records that are not finite or huge.
+// x, y: made-up records, as many as a physical batch has rows; whole numbers are 0 or 1.
+bool rows_are_apart(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+                    const BatchLosses& losses, const ClipOptions& options = {});
+
+// Training mode, but for BatchNorm that was put into eval mode: it stays frozen.
+void train_mode(torch::nn::Module& model);
 
 // Refuses by name what is known not to work (BatchNorm on batch statistics, layers without per-sample gradients), with what to do. The
 // module itself stays as it is: its layers take the private path inside ClippedSum (intercept.hpp).

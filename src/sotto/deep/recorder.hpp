@@ -56,6 +56,12 @@ class Recorder {
 
   std::int64_t batch() const { return batch_; }
   bool sequence_first() const { return sequence_first_; }
+
+  // Some functions of LibTorch compute neighbouring numbers together and round one by another's size; the interception tells of them.
+  void rows_may_meet() { rows_may_meet_ = true; }
+  bool may_rows_meet() const { return rows_may_meet_; }
+  // Terms of the longest sum in a record's gradient that is not kept; valid after finish().
+  std::int64_t terms() const { return room_.terms; }
   bool knows(const torch::Tensor& parameter) const {
     return index_.count(parameter.unsafeGetTensorImpl()) > 0;
   }
@@ -88,7 +94,10 @@ class Recorder {
   std::unordered_map<const void*, std::size_t> index_;
   std::int64_t batch_;
   NormRoom room_;
-  bool sequence_first_;
+  bool sequence_first_, rows_may_meet_ = false;
 };
+
+// Whether a layer has somebody to report to, in a pass that will be differentiated.
+inline bool recording() { return Recorder::current() != nullptr && torch::GradMode::is_enabled(); }
 
 }  // namespace sotto::deep

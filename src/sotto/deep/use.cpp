@@ -69,6 +69,7 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
     return;
   }
   const auto way = cheapest_norm({a_.size(0), a_.size(1), a_.size(2), b_.size(2)}, room);
+  if (way != NormWay::keep) room.terms = std::max(room.terms, a_.size(1));
   if (way == NormWay::ghost) {
     add_to(squares, ghost_squares(a_, b_));
     return;

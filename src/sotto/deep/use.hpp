@@ -5,7 +5,7 @@
 //            Convolutions add their own (layers/conv.cpp).
 // Guarantee  None by itself (see recorder.hpp).
 // Method     A use gives squared norms per record, the weighted sum Σ_i c_i·g_i, and, when asked, the gradients written out.
-// Numerics   squared_norms() never returns less than the exact squared norm of what weighted_sum() adds, up to the relative 1e-6 of
+// Numerics   squared_norms() never returns less than the exact squared norm of what weighted_sum() adds, up to the relative 1e-9 of
 //            docs/math/per-sample-clipping.md: ghost norms carry their rounding error as a surcharge.
 // Reference  docs/math/per-sample-clipping.md.
 #pragma once

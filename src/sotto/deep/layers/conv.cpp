@@ -44,6 +44,7 @@ class ConvUse : public Use {
     const auto way = cheapest_norm(
         {patches_.records * patches_.groups, patches_.positions, patches_.patch, patches_.outputs},
         room);
+    if (way != NormWay::keep) room.terms = std::max(room.terms, patches_.positions);
     if (way == NormWay::ghost) return add_ghost(squares);
     std::vector<double> own(squares.size());
     auto all = write_out(way == NormWay::keep, &own);
@@ -108,7 +109,7 @@ class ConvUse : public Use {
         for (std::int64_t k = 0; k < s.groups; ++k)
           (*squares)[i] += term_norms(columns.data() + k * s.patch * s.positions,
                                       b + (i * s.groups + k) * s.outputs * s.positions)
-                               .surcharge(s.positions, s.patch, s.outputs);
+                               .surcharge(2 * s.positions, s.patch, s.outputs);
       }
     });
     return all;

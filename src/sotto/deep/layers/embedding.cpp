@@ -6,6 +6,16 @@
 namespace sotto::deep {
 namespace {
 
+// Tokens that the table does not have read as zeros and teach nothing: an error would say something of one private record.
+torch::Tensor look_up(const torch::Tensor& weight, const torch::Tensor& indices,
+                      std::int64_t padding, torch::Tensor& outside) {
+  const auto unknown = indices.lt(0).logical_or_(indices.ge(weight.size(0)));
+  if (!unknown.any().item<bool>()) return torch::embedding(weight, indices, padding);
+  outside = unknown.unsqueeze(-1);
+  return torch::embedding(weight, indices.masked_fill(unknown, 0), padding)
+      .masked_fill_(outside, 0);
+}
+
 class EmbeddingCall : public LayerCall {
  public:
   EmbeddingCall(torch::Tensor weight, const torch::Tensor& indices, std::int64_t padding,
@@ -13,14 +23,7 @@ class EmbeddingCall : public LayerCall {
       : LayerCall(layer), weight_(std::move(weight)), indices_(indices), padding_(padding) {
     recorder().expect(weight_, indices, layer);
   }
-  Tensors run() override {
-    const auto& indices = indices_.get(layer());
-    const auto outside = indices.lt(0).logical_or_(indices.ge(weight_.size(0)));
-    if (!outside.any().item<bool>()) return {torch::embedding(weight_, indices, padding_)};
-    outside_ = outside.unsqueeze(-1);
-    return {torch::embedding(weight_, indices.masked_fill(outside, 0), padding_)
-                .masked_fill_(outside_, 0)};
-  }
+  Tensors run() override { return {look_up(weight_, indices_.get(layer()), padding_, outside_)}; }
   Tensors back(const Tensors& gradients) override {
     auto indices = indices_.release(layer());
     auto gradient = gradients[0];
@@ -38,7 +41,6 @@ class EmbeddingCall : public LayerCall {
  private:
   torch::Tensor weight_;
   Saved indices_;
-  // Tokens that the table does not have read as zeros and teach nothing: an error would say something of one private record.
   torch::Tensor outside_;
   std::int64_t padding_;
 };
@@ -47,8 +49,9 @@ class EmbeddingCall : public LayerCall {
 
 torch::Tensor embedding(const torch::Tensor& weight, const torch::Tensor& indices,
                         std::int64_t padding_idx, const std::string& layer) {
-  if (Recorder::current() == nullptr || !torch::GradMode::is_enabled() || !weight.requires_grad())
-    return torch::embedding(weight, indices, padding_idx);
+  if (!recording()) return torch::embedding(weight, indices, padding_idx);
+  torch::Tensor outside;
+  if (!weight.requires_grad()) return look_up(weight, indices, padding_idx, outside);
   auto call = c10::make_intrusive<EmbeddingCall>(weight, indices, padding_idx, layer);
   return apply_call(call, {}, {weight})[0];
 }

@@ -13,8 +13,6 @@ torch::optional<at::Tensor> optional(const torch::Tensor& tensor) {
   return tensor.defined() ? torch::optional<at::Tensor>(tensor) : torch::nullopt;
 }
 
-bool recording() { return Recorder::current() != nullptr && torch::GradMode::is_enabled(); }
-
 // scale += x̂∘g, shift += g.
 __attribute__((target_clones("arch=haswell", "default"))) void add_row(
     const float* __restrict x, const float* __restrict g, float mean, float inverse, std::int64_t n,

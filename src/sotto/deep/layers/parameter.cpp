@@ -8,8 +8,6 @@
 namespace sotto::deep {
 namespace {
 
-bool recording() { return Recorder::current() != nullptr && torch::GradMode::is_enabled(); }
-
 void require_last_axes(const std::string& layer, const torch::Tensor& input,
                        const torch::Tensor& p) {
   if (input.dim() > p.dim() &&

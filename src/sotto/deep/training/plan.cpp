@@ -40,9 +40,7 @@ PlanOptions settled(PlanOptions options) {
         fmt::format("delta is {}; Gaussian noise needs one above 0 and below 1", options.delta));
   if (options.noise == NoiseKind::exact && options.dimension == 0)
     throw InvalidArgument("exact noise needs the number of trainable parameters");
-  const bool fixed = options.sampling == Sampling::without_replacement ||
-                     options.sampling == Sampling::with_replacement;
-  if (fixed && !count_is_public(options.relation))
+  if (is_fixed(options.sampling) && !count_is_public(options.relation))
     throw Unsupported(
         fmt::format("{} sampling needs a public number of records", name(options.sampling)),
         "use the relation replace_one or zero_out, or Poisson sampling");

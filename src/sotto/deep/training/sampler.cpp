@@ -52,6 +52,10 @@ Sampling parse_sampling(std::string_view text) {
                         "choose poisson, without_replacement, with_replacement or full_batch");
 }
 
+bool is_fixed(Sampling sampling) {
+  return sampling == Sampling::without_replacement || sampling == Sampling::with_replacement;
+}
+
 BatchSampler::BatchSampler(Sampling sampling, std::uint64_t declared, double batch)
     : sampling_(sampling), declared_(declared), batch_(batch), rate_(1) {
   if (declared == 0)
@@ -63,9 +67,7 @@ BatchSampler::BatchSampler(Sampling sampling, std::uint64_t declared, double bat
         fmt::format("the expected batch size is {}; it must be above 0 and at most "
                     "the declared number of records, {}",
                     batch_, declared));
-  const bool fixed =
-      sampling == Sampling::without_replacement || sampling == Sampling::with_replacement;
-  if (fixed && batch_ != std::floor(batch_))
+  if (is_fixed(sampling) && batch_ != std::floor(batch_))
     throw InvalidArgument(
         fmt::format("the batch size is {}; {} needs a whole number", batch_, name(sampling)));
   rate_ = batch_ / n;

@@ -22,6 +22,7 @@ namespace sotto::deep {
 enum class Sampling { poisson, without_replacement, with_replacement, full_batch };
 
 std::string_view name(Sampling sampling);        // "poisson", …
+bool is_fixed(Sampling sampling);                // batches of exactly so many records, drawn
 Sampling parse_sampling(std::string_view text);  // throws InvalidArgument
 
 class BatchSampler {

@@ -81,8 +81,7 @@ TEST(BatchSampler, FixedSizesAreFixedAndUniform) {
 }
 
 TEST(Seats, HaveOnePublicShapeWhateverTheBatch) {
-  const BatchSampler sampler(Sampling::poisson, 1000, 100);
-  const SeatPlan plan = plan_seats(sampler, 64);  // 100 + 70 + 8 seats
+  const SeatPlan plan = plan_seats(100, 64);  // 100 + 72 + 8 seats
   EXPECT_EQ(plan.parts, 3);
   EXPECT_EQ(plan.rows, 60);
   Rng rng = Rng::insecure_seed(3);
@@ -103,9 +102,17 @@ TEST(Seats, HaveOnePublicShapeWhateverTheBatch) {
   const Seats crowded = Seats::at_random(std::vector<std::int64_t>(181, 5), plan, rng);
   EXPECT_EQ(crowded.parts(), 4);
   EXPECT_EQ(crowded.part(3).size(), 60u);
-  // Batches of a fixed size need no more seats.
-  const SeatPlan fixed = plan_seats(BatchSampler(Sampling::with_replacement, 1000, 100), 64);
-  EXPECT_EQ(fixed.rows * fixed.parts, 100);
+}
+
+// P(Poisson(B) ≥ S) below 1e-12, by the Chernoff bound in its exact form.
+TEST(Seats, SufficeButForOneStepInATrillion) {
+  for (const double b : {1.0, 20.0, 256.0, 2048.0, 8192.0, 1e5, 1e6}) {
+    const auto s = static_cast<double>(seats_for(b));
+    EXPECT_LT(-b + s - s * std::log(s / b), std::log(1e-11)) << b;
+    double term = std::exp(-b + s * std::log(b) - std::lgamma(s + 1)), tail = 0;
+    for (double k = s; term > 1e-30; term *= b / ++k) tail += term;
+    EXPECT_LT(tail, 1e-12) << b;
+  }
 }
 
 TEST(Seats, ARecordMoreTakesAFreeSeatAndMovesNobody) {
@@ -148,14 +155,14 @@ TEST(Seats, AllSeatsAreEquallyLikely) {
   EXPECT_LT(test::chi_square_p(first, std::vector<double>(8, 1.0 / 8), runs), test::kAlpha);
 }
 
-TEST(Seats, InOrderAreEqualPartsWithoutEmptyRows) {
+TEST(Seats, InOrderAreFullPartsAndARestWithoutEmptyRows) {
   std::vector<std::int64_t> batch(10);
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i] = static_cast<std::int64_t>(i);
   const Seats seats = Seats::in_order(batch, 4);
   std::vector<std::int64_t> again;
   ASSERT_EQ(seats.parts(), 3);
   for (std::int64_t k = 0; k < 3; ++k) {
-    EXPECT_LE(seats.part(k).size(), 4u);
+    EXPECT_EQ(seats.part(k).size(), k < 2 ? 4u : 2u);
     again.insert(again.end(), seats.part(k).begin(), seats.part(k).end());
   }
   EXPECT_EQ(again, batch);

@@ -13,19 +13,17 @@ std::int64_t parts_of(std::int64_t size, std::int64_t most) { return (size + mos
 
 }  // namespace
 
-SeatPlan plan_seats(const BatchSampler& sampler, std::int64_t most) {
-  const double expected = sampler.expected_batch();
-  const bool fixed = sampler.sampling() == Sampling::without_replacement ||
-                     sampler.sampling() == Sampling::with_replacement;
-  const auto seats = static_cast<std::int64_t>(
-      std::ceil(fixed ? expected : expected + 7 * std::sqrt(expected) + 8));
-  const std::int64_t parts = parts_of(std::max<std::int64_t>(seats, 1), most);
+std::int64_t seats_for(double expected) {
+  return static_cast<std::int64_t>(std::ceil(expected + 7.2 * std::sqrt(expected) + 8));
+}
+
+SeatPlan plan_seats(double expected, std::int64_t most) {
+  const std::int64_t seats = seats_for(expected), parts = parts_of(seats, most);
   return {parts_of(seats, parts), parts};
 }
 
 Seats Seats::in_order(std::vector<std::int64_t> batch, std::int64_t most) {
-  const std::int64_t parts = parts_of(static_cast<std::int64_t>(batch.size()), most);
-  return {std::move(batch), parts};
+  return {std::move(batch), most};
 }
 
 Seats Seats::at_random(const std::vector<std::int64_t>& batch, SeatPlan plan, Rng& rng) {
@@ -39,14 +37,17 @@ Seats Seats::at_random(const std::vector<std::int64_t>& batch, SeatPlan plan, Rn
     std::swap(free[i], free[i + words.below(free.size() - i)]);
     seats[static_cast<std::size_t>(free[i])] = batch[i];
   }
-  return {std::move(seats), parts};
+  return {std::move(seats), plan.rows};
+}
+
+std::int64_t Seats::parts() const {
+  return parts_of(static_cast<std::int64_t>(seats_.size()), rows_);
 }
 
 std::span<const std::int64_t> Seats::part(std::int64_t k) const {
-  const auto size = static_cast<std::int64_t>(seats_.size());
-  const std::int64_t first = size * k / parts_, last = size * (k + 1) / parts_;
-  return std::span(seats_).subspan(static_cast<std::size_t>(first),
-                                   static_cast<std::size_t>(last - first));
+  const auto first = static_cast<std::size_t>(k * rows_);
+  return std::span(seats_).subspan(
+      first, std::min(static_cast<std::size_t>(rows_), seats_.size() - first));
 }
 
 }  // namespace sotto::deep

@@ -1,12 +1,13 @@
 // Seats: on which row of which physical batch each record of a step sits.
 //
-// What       in_order   the records one after the other, in equal parts of at most `most` rows.
+// What       in_order   the records one after the other, in parts of `most` rows and a rest.
 //            at_random  the records on random rows of batches whose number and size are public; the other rows stay empty.
-// Guarantee  at_random: given the rows of the others, a record more or less changes one row and nothing else. A matrix product rounds
+// Guarantee  at_random: given the rows of the others, a record more or less changes one row and nothing else. Arithmetic rounds
 //            a row by where it lies and how many rows there are, so with fixed seats no record changes a bit of another's gradient.
+//            A record in place of another needs no seats for that: in_order does it.
 // Method     A uniform injection of records into seats; without one of the records it is a uniform injection of the others. There are
-//            7 standard deviations of a Poisson sample more seats than expected records. Should a batch be larger than that (below
-//            1e-12 for a step), batches are added, and a record more may then add another.
+//            7.2 standard deviations of a Poisson sample more seats than expected records. Should a batch be larger than that (a chance
+//            below 1e-12 for a step, if there are no more rows than declared), batches are added, and a record more may then add another.
 // Reference  docs/math/per-sample-clipping.md, section "Rounding".
 #pragma once
 
@@ -15,7 +16,6 @@
 #include <vector>
 
 #include "sotto/core/rng.hpp"
-#include "sotto/deep/training/sampler.hpp"
 
 namespace sotto::deep {
 
@@ -23,7 +23,9 @@ namespace sotto::deep {
 struct SeatPlan {
   std::int64_t rows = 0, parts = 0;
 };
-SeatPlan plan_seats(const BatchSampler& sampler, std::int64_t most);
+// How many records a step may have; expected: the mean of a Poisson sample.
+std::int64_t seats_for(double expected);
+SeatPlan plan_seats(double expected, std::int64_t most);
 
 class Seats {
  public:
@@ -32,16 +34,16 @@ class Seats {
   static Seats in_order(std::vector<std::int64_t> batch, std::int64_t most);
   static Seats at_random(const std::vector<std::int64_t>& batch, SeatPlan plan, Rng& rng);
 
-  std::int64_t parts() const { return parts_; }
+  std::int64_t parts() const;
   // The records of one physical batch, or kEmpty.
   std::span<const std::int64_t> part(std::int64_t k) const;
 
  private:
-  Seats(std::vector<std::int64_t> seats, std::int64_t parts)
-      : seats_(std::move(seats)), parts_(parts) {}
+  Seats(std::vector<std::int64_t> seats, std::int64_t rows)
+      : seats_(std::move(seats)), rows_(rows) {}
 
   std::vector<std::int64_t> seats_;
-  std::int64_t parts_;
+  std::int64_t rows_;
 };
 
 }  // namespace sotto::deep

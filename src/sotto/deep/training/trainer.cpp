@@ -65,6 +65,9 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
       iterate_(options_.iterate, options_.ema_decay, planned_, clipped_.parameters()),
       clip_(plan_ ? plan_->options().clip : 0),
       physical_(options_.physical_batch) {
+  if (physical_ < 0)
+    throw InvalidArgument(fmt::format(
+        "the physical batch is {} records; it must be at least 1, or 0 for what fits", physical_));
   if (planned_ == 0) throw InvalidArgument("the plan has no steps; it needs at least one");
   if (!plan_) return;
   noise_.emplace(plan_->make_noise());
@@ -93,7 +96,7 @@ void Trainer::step(const Records& records, Rng& rng) {
   // Dropout draws from LibTorch's generator, whose usual seed is known to everybody.
   torch::manual_seed(random.next_u64());
 
-  model_.train();
+  train_mode(model_);
   const Seats where =
       seats(sampler_.draw(static_cast<std::uint64_t>(records.size()), random), random);
   if (plan_) {
@@ -106,15 +109,22 @@ void Trainer::step(const Records& records, Rng& rng) {
 }
 
 void Trainer::prepare(const Records& like) {
-  if (std::exchange(prepared_, true)) return;
+  if (prepared_) return;
+  if (plan_) require_private(model_);
   if (physical_ == 0) find_physical_batch(like);
-  seat_plan_ = plan_seats(sampler_, physical_);
+  if (random_seats()) seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
   if (plan_) check_model(like);
+  prepared_ = true;
+}
+
+// Neighbours with as many records as each other sit alike as it is.
+bool Trainer::random_seats() const {
+  return exact() && plan_->options().relation == Relation::add_remove;
 }
 
 Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
-  if (clipped_.clipper().options().double_sums) return Seats::at_random(batch, seat_plan_, rng);
-  return Seats::in_order(std::move(batch), physical_);
+  return random_seats() ? Seats::at_random(batch, seat_plan_, rng)
+                        : Seats::in_order(std::move(batch), physical_);
 }
 
 template <class Visit>
@@ -175,6 +185,8 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
     clipped_.clear();
   });
   if (!total.defined()) within = clipped_.private_unclipped();
+  proved_ = proved_ &&
+            clipped_.rounding_is_bounded(static_cast<double>(seats_for(sampler_.expected_batch())));
   private_loss_ = seen > 0 ? losses / static_cast<double>(seen) : 0;
   const double batch = sampler_.expected_batch();
   const torch::Tensor sum = total.defined() ? total : clipped_.flat();
@@ -211,17 +223,26 @@ torch::Tensor Trainer::plain_sum(const Records& records, const Seats& seats) {
 
 // On made-up records: batch-coupled modules and parameters without per-sample gradient are refused before private data is used.
 void Trainer::check_model(const Records& records) {
+  // Records that are alike would hide what couples them, so the first two differ in everything.
   const auto made_up = [&](std::int64_t count) {
     Batch b = records.zeros(count);
-    if (b.inputs.is_floating_point()) b.inputs.uniform_(-1, 1);
+    for (torch::Tensor* t : {&b.inputs, &b.targets}) {
+      if (t->is_floating_point()) {
+        t->uniform_(0, 1);
+      } else {
+        t->random_(0, 2);
+        (*t)[0].fill_(0);
+        if (count > 1) (*t)[1].fill_(1);
+      }
+    }
     return b;
   };
   const Batch few = made_up(3);
   probe(model_, few.inputs, few.targets, objective_);
-  if (!clipped_.clipper().options().double_sums) return;
-  const Batch whole = made_up(seat_plan_.rows);
-  rows_apart_ =
-      rows_are_apart(model_, whole.inputs, whole.targets, objective_, clipped_.clipper().options());
+  if (!exact()) return;
+  const Batch whole = made_up(random_seats() ? seat_plan_.rows : physical_);
+  proved_ = proved_ && rows_are_apart(model_, whole.inputs, whole.targets, objective_,
+                                      clipped_.clipper().options());
 }
 
 void Trainer::find_physical_batch(const Records& records) {
@@ -284,7 +305,7 @@ TensorFile Trainer::state() const {
   file.tensors.merge(iterate_.state());
   file.tensors["clip"] = torch::full({1}, clip_, torch::kDouble);
   file.tensors["done"] = torch::full({1}, static_cast<std::int64_t>(done_), torch::kLong);
-  file.tensors["rows_apart"] = torch::full({1}, rows_apart_, torch::kLong);
+  file.tensors["proved"] = torch::full({1}, proved_, torch::kLong);
   file.metadata["sotto_trainer"] = "2";
   file.metadata["fingerprint"] = fingerprint();
   return file;
@@ -318,7 +339,7 @@ void Trainer::restore(const TensorFile& file) {
     refuse("its step is not one of the plan");
   done_ = static_cast<std::uint64_t>(done);
   clip_ = file.tensors.at("clip").item<double>();
-  rows_apart_ = file.tensors.at("rows_apart").item<std::int64_t>() != 0;
+  proved_ = file.tensors.at("proved").item<std::int64_t>() != 0;
   if (plan_) {
     clipped_.set_norm(clip_);
     remember_untrained();

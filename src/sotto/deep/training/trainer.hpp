@@ -10,7 +10,7 @@
 //            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
 //            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
-//            With exact noise every physical batch has the same shape and records sit on random rows of it (seats.hpp).
+//            With exact noise, where a record may be absent, every physical batch has the same shape and records sit on random rows (seats.hpp).
 // Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
@@ -98,7 +98,7 @@ class Trainer {
   }  // now: adaptive clipping moves it, from released counts only
   std::int64_t physical_batch() const { return physical_; }
   // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows that were found to be computed apart.
-  bool rounding_is_proved() const { return rows_apart_; }
+  bool rounding_is_proved() const { return exact() && proved_; }
   // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.
   double private_loss() const { return private_loss_; }
 
@@ -108,6 +108,8 @@ class Trainer {
   void descend_privately(const Records& records, const Seats& seats, Rng& rng);
   torch::Tensor plain_sum(const Records& records, const Seats& seats);
   void check_model(const Records& records);
+  bool exact() const { return plan_ && plan_->options().noise == NoiseKind::exact; }
+  bool random_seats() const;
   Seats seats(std::vector<std::int64_t> batch, Rng& rng) const;
   void find_physical_batch(const Records& records);
   template <class Visit>
@@ -131,7 +133,7 @@ class Trainer {
   double clip_ = 0, private_loss_ = 0;
   std::int64_t physical_ = 0;  // rows at once, at most
   SeatPlan seat_plan_;         // with exact noise
-  bool prepared_ = false, rows_apart_ = false;
+  bool prepared_ = false, proved_ = true;
 };
 
 }  // namespace sotto::deep

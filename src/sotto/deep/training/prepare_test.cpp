@@ -1,0 +1,153 @@
+// What a trainer tries on made-up records before it touches private ones.
+#include <sstream>
+
+#include "sotto/core/error.hpp"
+#include "sotto/deep/training/training_case_test.hpp"
+
+namespace sotto::deep {
+namespace {
+
+namespace nn = torch::nn;
+
+Records tokens(std::int64_t n) {
+  torch::manual_seed(1);
+  return {torch::randint(10, {n, 3}, torch::kLong), torch::randint(2, {n}, torch::kLong)};
+}
+
+PlanOptions plan_for(const nn::Module& model, NoiseKind noise) {
+  return {.records = 40,
+          .batch = 20,
+          .steps = 3,
+          .clip = 0.5,
+          .noise_multiplier = 1.0,
+          .delta = 1e-5,
+          .noise = noise,
+          .dimension = count_parameters(model)};
+}
+
+template <class Model>
+Trainer trainer_of(Model& model, NoiseKind noise = NoiseKind::exact, TrainerOptions options = {}) {
+  return Trainer(
+      *model, DpSgdPlan(plan_for(*model, noise)),
+      [&model](const Tensor& x, const Tensor& y) {
+        return softmax_cross_entropy(model->forward(x), y);
+      },
+      std::move(options));
+}
+
+struct BagImpl : nn::Module {
+  explicit BagImpl(bool centred = false, bool frozen = false)
+      : table(10, 4), fc(4, 2), centre(centred) {
+    register_module("table", table);
+    register_module("fc", fc);
+    if (frozen) table->weight.requires_grad_(false);
+  }
+  Tensor forward(const Tensor& x) {
+    auto h = table(x).mean(1);
+    if (centre) h = h - h.mean(0, true);
+    return fc(h);
+  }
+  nn::Embedding table;
+  nn::Linear fc;
+  bool centre;
+};
+TORCH_MODULE(Bag);
+
+TEST(Prepare, FindsCouplingOfTokensAndDoesNotForgetIt) {
+  Bag model(true);
+  Trainer trainer = trainer_of(model);
+  Rng rng = Rng::insecure_seed(1);
+  for (int attempt = 0; attempt < 2; ++attempt)
+    EXPECT_NE(refusal<Unsupported>([&] { trainer.fit(tokens(40), rng); }), "") << attempt;
+  EXPECT_EQ(trainer.done(), 0u);
+}
+
+TEST(Prepare, FindsLossesThatLookAtOtherTargets) {
+  nn::Sequential model(nn::Linear(4, 2));
+  Trainer trainer(*model, DpSgdPlan(plan_for(*model, NoiseKind::exact)),
+                  [&](const Tensor& x, const Tensor& y) {
+                    const auto share = y.unsqueeze(0).eq(y.unsqueeze(1)).to(torch::kFloat).mean(1);
+                    return softmax_cross_entropy(model->forward(x), y) * share;
+                  });
+  EXPECT_NE(refusal<Unsupported>([&] { trainer.prepare(clouds(40)); }), "");
+}
+
+TEST(Prepare, TooLittleMemoryIsRefusedEachTime) {
+  Network network = small_network();
+  Trainer trainer = trainer_of(network, NoiseKind::exact, {.memory = 100});
+  Rng rng = Rng::insecure_seed(1);
+  for (int attempt = 0; attempt < 2; ++attempt)
+    EXPECT_NE(refusal<InvalidArgument>([&] { trainer.fit(clouds(40), rng); }), "") << attempt;
+  EXPECT_NE(refusal<InvalidArgument>(
+                [&] { trainer_of(network, NoiseKind::bulk, {.physical_batch = -5}); }),
+            "");
+}
+
+TEST(Prepare, DropoutInsideOfRecurrentLayersAndFrozenBatchNormAreNoCoupling) {
+  struct LineImpl : nn::Module {
+    LineImpl()
+        : lstm(nn::LSTMOptions(1, 3).num_layers(2).dropout(0.5).batch_first(true)), fc(3, 2) {
+      register_module("lstm", lstm);
+      register_module("fc", fc);
+    }
+    Tensor forward(const Tensor& x) { return fc(std::get<0>(lstm(x.unsqueeze(2))).select(1, -1)); }
+    nn::LSTM lstm;
+    nn::Linear fc;
+  };
+  auto line = std::make_shared<LineImpl>();
+  EXPECT_NO_THROW(trainer_of(line).prepare(clouds(40)));
+  EXPECT_TRUE(line->lstm->is_training());
+
+  nn::Sequential frozen(nn::Linear(4, 3), nn::BatchNorm1d(3), nn::Linear(3, 2));
+  for (auto& p : frozen[1]->parameters()) p.requires_grad_(false);
+  EXPECT_NE(refusal<Unsupported>([&] { trainer_of(frozen).prepare(clouds(40)); }), "");
+  frozen[1]->eval();
+  Trainer trainer = trainer_of(frozen);
+  Rng rng = Rng::insecure_seed(1);
+  EXPECT_NO_THROW(trainer.fit(clouds(40), rng));
+  EXPECT_FALSE(frozen[1]->is_training());
+}
+
+// Whether a token is in the table is a private fact, for a table that is not trained too.
+TEST(Prepare, UnknownTokensOfAFrozenTableStopNothing) {
+  Bag model(false, true);
+  Trainer trainer = trainer_of(model);
+  Records odd(torch::full({40, 3}, 77, torch::kLong), torch::zeros({40}, torch::kLong));
+  Rng rng = Rng::insecure_seed(1);
+  EXPECT_NO_THROW(trainer.fit(odd, rng));
+}
+
+// Sines of neighbouring numbers are computed together: nothing is claimed for them.
+TEST(Prepare, ClaimsNoProofForSinesNorForStepsBeforeAResume) {
+  nn::Sequential waves(nn::Linear(4, 3), nn::Functional(torch::cos), nn::Linear(3, 2)),
+      plain(nn::Linear(4, 3), nn::Tanh(), nn::Linear(3, 2));
+  Trainer first = trainer_of(waves), second = trainer_of(plain), third = trainer_of(plain);
+  Rng rng = Rng::insecure_seed(1);
+  const Records records = clouds(40);
+  first.fit(records, rng);
+  EXPECT_FALSE(first.rounding_is_proved());
+  second.step(records, rng);
+  EXPECT_TRUE(second.rounding_is_proved());
+  TensorFile state = second.state();
+  state.tensors["proved"] = torch::zeros({1}, torch::kLong);
+  third.restore(state);
+  third.fit(records, rng);
+  EXPECT_FALSE(third.rounding_is_proved());
+  EXPECT_FALSE(trainer_of(plain, NoiseKind::bulk).rounding_is_proved());
+}
+
+// Weights that are loaded after the trainer was made are those that move.
+TEST(Prepare, WeightsLoadedLaterAreTrained) {
+  nn::Sequential model(nn::Linear(4, 2)), other(nn::Linear(4, 2));
+  Trainer trainer = trainer_of(model, NoiseKind::bulk);
+  std::stringstream bytes;
+  torch::save(other, bytes);
+  torch::load(model, bytes);
+  const Tensor before = model->parameters()[0].detach().clone();
+  Rng rng = Rng::insecure_seed(1);
+  trainer.fit(clouds(40), rng);
+  EXPECT_GT((model->parameters()[0] - before).norm().item<double>(), 0);
+}
+
+}  // namespace
+}  // namespace sotto::deep
