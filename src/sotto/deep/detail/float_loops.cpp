@@ -1,10 +1,6 @@
 #include "sotto/deep/detail/float_loops.hpp"
 
-#if defined(__x86_64__)
-#define SOTTO_VECTORISED __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define SOTTO_VECTORISED
-#endif
+#include "sotto/core/vector_clones.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -30,7 +26,7 @@ template <class Real>
 
 }  // namespace
 
-SOTTO_VECTORISED double squares_of(const float* x, std::int64_t n) {
+SOTTO_CLONES double squares_of(const float* x, std::int64_t n) {
   double lane[kLanes] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
@@ -45,7 +41,7 @@ SOTTO_VECTORISED double squares_of(const float* x, std::int64_t n) {
   return sum;
 }
 
-SOTTO_VECTORISED double dot(const float* x, const float* y, std::int64_t n) {
+SOTTO_CLONES double dot(const float* x, const float* y, std::int64_t n) {
   double lane[kLanes] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
@@ -57,38 +53,37 @@ SOTTO_VECTORISED double dot(const float* x, const float* y, std::int64_t n) {
   return sum;
 }
 
-SOTTO_VECTORISED void add_floats(double* __restrict to, const float* __restrict from,
-                                 std::int64_t n) {
+SOTTO_CLONES void add_floats(double* __restrict to, const float* __restrict from, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) to[k] += from[k];
 }
 
-SOTTO_VECTORISED void add_scaled(double* __restrict to, const float* __restrict from, float factor,
-                                 std::int64_t n) {
+SOTTO_CLONES void add_scaled(double* __restrict to, const float* __restrict from, float factor,
+                             std::int64_t n) {
   const double c = factor;
   for (std::int64_t k = 0; k < n; ++k) to[k] += c * static_cast<double>(from[k]);
 }
 
-SOTTO_VECTORISED void descend(float* __restrict x, const float* __restrict gradient,
-                              const float* __restrict noise, float rate, std::int64_t n) {
+SOTTO_CLONES void descend(float* __restrict x, const float* __restrict gradient,
+                          const float* __restrict noise, float rate, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) x[k] -= rate * (gradient[k] + noise[k]);
 }
 
-SOTTO_VECTORISED void descend(float* __restrict x, float* __restrict v,
-                              const float* __restrict gradient, const float* __restrict noise,
-                              float scale, float momentum, float rate, std::int64_t n) {
+SOTTO_CLONES void descend(float* __restrict x, float* __restrict v,
+                          const float* __restrict gradient, const float* __restrict noise,
+                          float scale, float momentum, float rate, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) {
     v[k] = momentum * v[k] + scale * (gradient[k] + noise[k]);
     x[k] -= rate * v[k];
   }
 }
 
-SOTTO_VECTORISED void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
-                                   float* table) {
+SOTTO_CLONES void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
+                               float* table) {
   gather_into(from, first, last, table);
 }
 
-SOTTO_VECTORISED void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
-                                   double* table) {
+SOTTO_CLONES void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
+                               double* table) {
   gather_into(from, first, last, table);
 }
 

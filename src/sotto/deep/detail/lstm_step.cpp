@@ -2,20 +2,21 @@
 
 #include <ATen/Parallel.h>
 
+#include "sotto/core/vector_clones.hpp"
+
 namespace sotto::deep {
 namespace {
 
 constexpr std::int64_t kRowsAtOnce = 16;
 
-__attribute__((target_clones("arch=haswell", "default"))) void forward_row(
-    const float* __restrict gate, const float* __restrict c, float* __restrict next,
-    std::int64_t n) {
+SOTTO_CLONES void forward_row(const float* __restrict gate, const float* __restrict c,
+                              float* __restrict next, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) next[k] = gate[n + k] * c[k] + gate[k] * gate[2 * n + k];
 }
 
-__attribute__((target_clones("arch=haswell", "default"))) void backward_row(
-    float* __restrict gate, const float* __restrict c, const float* __restrict tanh_c,
-    const float* __restrict dh, float* __restrict dc, std::int64_t n) {
+SOTTO_CLONES void backward_row(float* __restrict gate, const float* __restrict c,
+                               const float* __restrict tanh_c, const float* __restrict dh,
+                               float* __restrict dc, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) {
     const float i = gate[k], f = gate[n + k], g = gate[2 * n + k], o = gate[3 * n + k],
                 t = tanh_c[k];

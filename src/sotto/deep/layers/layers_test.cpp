@@ -8,6 +8,7 @@
 #include "sotto/deep/layers/norm.hpp"
 #include "sotto/deep/layers/parameter.hpp"
 #include "sotto/deep/losses.hpp"
+#include "sotto/deep/refusal_test.hpp"
 #include "sotto/deep/tempered_sigmoid.hpp"
 
 namespace sotto::deep {
@@ -15,16 +16,6 @@ namespace {
 
 using torch::Tensor;
 namespace nn = torch::nn;
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 // Squared loss against random targets of the right shape.
 template <class Model>
@@ -98,7 +89,7 @@ TEST(Embedding, RefusesOptionsThatCoupleRecords) {
        {std::pair{nn::EmbeddingOptions(5, 2).max_norm(1.0), "max_norm"},
         {nn::EmbeddingOptions(5, 2).scale_grad_by_freq(true), "freq"}}) {
     Net net(options);
-    const auto m = message_of(
+    const auto m = refusal<Error>(
         [&] { ClippedSum(net, {}).add(3, [&] { return net.table(x).flatten(1).sum(1); }); });
     EXPECT_NE(m.find(word), std::string::npos) << m;
   }
@@ -123,7 +114,7 @@ TEST(Norms, BatchNormIsRefusedUnlessFrozen) {
   const auto run = [&] {
     ClippedSum(*model, {}).add(6, [&] { return squared_loss(model->forward(x), y); });
   };
-  EXPECT_NE(message_of(run).find("batch_norm: the output for one record depends on the others"),
+  EXPECT_NE(refusal<Error>(run).find("batch_norm: the output for one record depends on the others"),
             std::string::npos);
   model->children()[1]->eval();
   for (auto& p : model->children()[1]->parameters()) p.requires_grad_(false);

@@ -5,6 +5,7 @@
 #include "../micro_batch_reference_test.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/deep/losses.hpp"
+#include "sotto/deep/refusal_test.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -207,20 +208,10 @@ struct WithLooseParameterImpl : torch::nn::Module {
 };
 TORCH_MODULE(WithLooseParameter);
 
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(ClippedSum, NamesParametersWithoutPerSampleGradient) {
   WithLooseParameter model;
   const auto x = torch::randn({4, 3}), y = torch::randn({4, 3});
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(refusal<Error>([&] {
               ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y); });
             }).find("parameter scale is used by an operation that is not a private layer"),
             std::string::npos);
@@ -228,7 +219,7 @@ TEST(ClippedSum, NamesParametersWithoutPerSampleGradient) {
   EXPECT_NO_THROW(
       ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y); }));
   model->unused.requires_grad_(true);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(refusal<Error>([&] {
               ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y); });
             }).find("parameter unused received no per-sample gradient"),
             std::string::npos);
@@ -238,11 +229,11 @@ TEST(ClippedSum, RefusesLossesThatAreNotOnePerRecordAndInputsWithoutRecordAxis) 
   TwoLayers model(3, 4, 2);
   const auto x = torch::randn({4, 3}), y = torch::randn({4, 2});
   EXPECT_NE(
-      message_of([&] {
+      refusal<Error>([&] {
         ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y).mean(); });
       }).find("one loss for each of the 4 records"),
       std::string::npos);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(refusal<Error>([&] {
               ClippedSum(*model, {}).add(8, [&] { return squared_loss(model->forward(x), y); });
             }).find("the batch has 8 records"),
             std::string::npos);

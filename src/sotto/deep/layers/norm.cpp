@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "sotto/core/vector_clones.hpp"
 #include "sotto/deep/kernels.hpp"
 #include "sotto/deep/layer_call.hpp"
 #include "sotto/deep/layers/parameter.hpp"
@@ -14,9 +15,9 @@ torch::optional<at::Tensor> optional(const torch::Tensor& tensor) {
 }
 
 // scale += x̂∘g, shift += g.
-__attribute__((target_clones("arch=haswell", "default"))) void add_row(
-    const float* __restrict x, const float* __restrict g, float mean, float inverse, std::int64_t n,
-    float* __restrict scale, float* __restrict shift) {
+SOTTO_CLONES void add_row(const float* __restrict x, const float* __restrict g, float mean,
+                          float inverse, std::int64_t n, float* __restrict scale,
+                          float* __restrict shift) {
   for (std::int64_t k = 0; k < n; ++k) {
     scale[k] += (x[k] - mean) * inverse * g[k];
     shift[k] += g[k];

@@ -8,6 +8,7 @@
 
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/models/network.hpp"
+#include "sotto/deep/refusal_test.hpp"
 #include "sotto/deep/training/trainer.hpp"
 
 namespace sotto::deep {
@@ -53,16 +54,6 @@ inline double accuracy(Network& network, const Records& records) {
       .to(torch::kFloat)
       .mean()
       .item<double>();
-}
-
-template <class E, class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace sotto::deep

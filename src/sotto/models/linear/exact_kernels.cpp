@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-#include "sotto/models/linear/vector_clones.hpp"
+#include "sotto/core/vector_clones.hpp"
 
 namespace sotto::detail {
 namespace {

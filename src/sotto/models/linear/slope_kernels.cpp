@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sotto/models/linear/vector_clones.hpp"
+#include "sotto/core/vector_clones.hpp"
 
 namespace sotto::detail {
 namespace {
