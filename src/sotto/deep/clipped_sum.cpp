@@ -132,7 +132,7 @@ torch::Tensor& ClippedSum::flat() {
 // docs/math/per-sample-clipping.md, Proposition 1: two sums, each off by depth·2⁻⁵³·512·records·C', within half a hundredth.
 bool ClippedSum::rounding_is_bounded(double records) const {
   const auto t = static_cast<double>(terms_);
-  const double depth = 512 + 16 * t + records * t / 512 + records;
+  const double depth = 512 + 16 * t + records * t + records;
   return clipper_.options().double_sums && !rows_may_meet_ &&
          2 * depth * 0x1p-53 * 512 * records < kRoundingAllowance / 2;
 }

@@ -145,8 +145,9 @@ GatherUse::GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_
       table_rows_(table_rows),
       padding_(padding) {}
 
-void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom&) {
+void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   const std::int64_t t = indices_.size(1), n = b_.size(2);
+  room.terms = std::max(room.terms, t);
   const auto* index = indices_.data_ptr<std::int64_t>();
   const auto* b = b_.data_ptr<float>();
   for_records(indices_.size(0), [&](std::int64_t first, std::int64_t last) {

@@ -136,6 +136,19 @@ TEST(Prepare, ClaimsNoProofForSinesNorForStepsBeforeAResume) {
   EXPECT_FALSE(trainer_of(plain, NoiseKind::bulk).rounding_is_proved());
 }
 
+// The certificate repeats the claim, so no private record may decide it.
+TEST(Prepare, TheClaimIsMadeOnMadeUpRecordsAlone) {
+  nn::Sequential model(nn::Linear(4, 2));
+  Trainer trainer(*model, DpSgdPlan(plan_for(*model, NoiseKind::exact)),
+                  [&](const Tensor& x, const Tensor& y) {
+                    const bool odd = x.max().item<float>() > 100;
+                    return softmax_cross_entropy(model->forward(odd ? torch::cos(x) : x), y);
+                  });
+  Rng rng = Rng::insecure_seed(1);
+  trainer.fit({torch::full({40, 4}, 1000.0f), torch::zeros({40}, torch::kLong)}, rng);
+  EXPECT_TRUE(trainer.rounding_is_proved());
+}
+
 // Weights that are loaded after the trainer was made are those that move.
 TEST(Prepare, WeightsLoadedLaterAreTrained) {
   nn::Sequential model(nn::Linear(4, 2)), other(nn::Linear(4, 2));
