@@ -34,7 +34,7 @@ demo: deps  ## a tour with invented data and the real command; writes demo-out/
 	@demo/run.py build/bin/sotto demo-out
 
 .PHONY: check
-check: build  ## the rules: format, layers, references, words, every header compiles alone
+check: build  ## the rules: format, layers, names, references, words, every header compiles alone
 	@ctest --preset release -L check
 	@cmake --build --preset release --target all_verify_interface_header_sets
 

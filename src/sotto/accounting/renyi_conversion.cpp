@@ -42,13 +42,13 @@ OrderChoice best_order(const std::function<double(double)>& f, double largest_or
   const double top = std::log(largest_order - 1), bottom = std::log(1e-9);
   double low = std::min(std::log(0.05), top - 2), high = std::min(std::log(1000.0), top);
   const auto at = [&](double x) { return f(order(x)); };
-  Minimum m = minimise(at, low, high, 24, 1e-4);
+  LeastPoint m = minimise(at, low, high, 24, 1e-4);
   while (m.at_edge) {
     const bool down = m.x < 0.5 * (low + high);
     if ((down && low <= bottom) || (!down && high >= top)) break;
     const double from = down ? std::max(bottom, low - 5) : high - (high - low) / 23;
     const double to = down ? low + (high - low) / 23 : std::min(top, high + 5);
-    const Minimum next = minimise(at, from, to, 14, 1e-4);
+    const LeastPoint next = minimise(at, from, to, 14, 1e-4);
     (down ? low : high) = down ? from : to;
     const bool inside = !next.at_edge || (down ? next.x > from + 1e-3 : next.x < to - 1e-3);
     if (next.value < m.value) m = next;

@@ -40,8 +40,8 @@ Bracket narrow(const std::function<double(double)>& f, double low, double high, 
   return a > b ? Bracket{b, a} : Bracket{a, b};
 }
 
-Minimum minimise(const std::function<double(double)>& f, double low, double high, int points,
-                 double width) {
+LeastPoint minimise(const std::function<double(double)>& f, double low, double high, int points,
+                    double width) {
   std::vector<double> value(points);
   int best = 0;
   const auto place = [&](int i) { return low + (high - low) * i / (points - 1); };
@@ -53,7 +53,7 @@ Minimum minimise(const std::function<double(double)>& f, double low, double high
   double a = place(std::max(best - 1, 0)), b = place(std::min(best + 1, points - 1));
   constexpr double kGolden = 0.6180339887498949;
   double x1 = b - kGolden * (b - a), x2 = a + kGolden * (b - a), f1 = f(x1), f2 = f(x2);
-  Minimum least{place(best), value[best], edge};
+  LeastPoint least{place(best), value[best], edge};
   const auto keep = [&](double x, double v) {
     if (v < least.value) least = {x, v, edge};
   };

@@ -14,14 +14,14 @@ struct Bracket {
 // Combines inverse quadratic steps with bisection (Chandrupatla).
 Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance);
 
-struct Minimum {
+struct LeastPoint {
   double x, value;
   bool at_edge;  // the smallest value lies at an end of the interval searched
 };
 
 // Scans `points` places of [low, high] evenly, then golden section around the best to the given width.
-Minimum minimise(const std::function<double(double)>& f, double low, double high, int points,
-                 double width);
+LeastPoint minimise(const std::function<double(double)>& f, double low, double high, int points,
+                    double width);
 
 // Gauss–Legendre nodes and weights on [−1, 1], 12 points.
 struct GaussLegendre {

@@ -42,8 +42,8 @@ std::size_t bins_by_rule(const PublicFacts& facts, const Budget& budget) {
   const double most = static_cast<double>(facts.rows) /
                       (kSignal * cell_noise(budget, static_cast<double>(facts.contributions)));
   std::size_t bins = kFewestBins;
-  while (bins < kMostBins && static_cast<double>(CellGrid::cells(facts, bins + 1)) <= most &&
-         CellGrid::cells(facts, bins + 1) <= CellGrid::kMaximalCells)
+  while (bins < kMostBins && static_cast<double>(ProductGrid::cells(facts, bins + 1)) <= most &&
+         ProductGrid::cells(facts, bins + 1) <= ProductGrid::kMaximalCells)
     ++bins;
   return bins;
 }
@@ -70,7 +70,7 @@ const PublicFacts& checked(const PublicFacts& facts, const Budget& budget) {
 
 }  // namespace
 
-std::uint64_t CellGrid::cells(const PublicFacts& facts, std::size_t numbers) {
+std::uint64_t ProductGrid::cells(const PublicFacts& facts, std::size_t numbers) {
   const bool classes = facts.kind != LinearKind::linear;
   double count = classes ? static_cast<double>(std::max<std::size_t>(facts.outputs, 2))
                          : static_cast<double>(numbers);
@@ -78,7 +78,7 @@ std::uint64_t CellGrid::cells(const PublicFacts& facts, std::size_t numbers) {
   return count < 0x1p62 ? static_cast<std::uint64_t>(count) : std::uint64_t{1} << 62;
 }
 
-CellGrid::CellGrid(const PublicFacts& facts, std::size_t numbers)
+ProductGrid::ProductGrid(const PublicFacts& facts, std::size_t numbers)
     : columns_(facts.columns),
       numbers_(numbers),
       classes_(facts.kind == LinearKind::linear ? 0 : std::max<std::size_t>(facts.outputs, 2)),
@@ -95,7 +95,7 @@ CellGrid::CellGrid(const PublicFacts& facts, std::size_t numbers)
   }
 }
 
-std::optional<std::uint64_t> CellGrid::cell(const ExactRows& rows, std::size_t i) const {
+std::optional<std::uint64_t> ProductGrid::cell(const ExactRows& rows, std::size_t i) const {
   const auto row = rows.row(i);
   if (std::all_of(row.begin(), row.end(), [](float v) { return v == 0; })) return std::nullopt;
   std::uint64_t cell = 0;
@@ -117,7 +117,7 @@ std::optional<std::uint64_t> CellGrid::cell(const ExactRows& rows, std::size_t i
   return cell * classes_ + static_cast<std::uint64_t>(at);
 }
 
-void CellGrid::centre(std::uint64_t cell, std::span<float> features, float& target) const {
+void ProductGrid::centre(std::uint64_t cell, std::span<float> features, float& target) const {
   std::fill(features.begin(), features.end(), 0.0f);
   if (classes_ == 0) {
     target = static_cast<float>(bin_centre(cell % numbers_, -1, 1, numbers_));

@@ -29,12 +29,12 @@
 namespace sotto {
 
 // The product grid: one axis for each column of the encoded row, one for the target.
-class CellGrid {
+class ProductGrid {
  public:
   static constexpr std::uint64_t kMaximalCells = 1 << 20;
 
   // numbers: bins of a numeric column (and of a numeric target). Throws Unsupported beyond kMaximalCells.
-  CellGrid(const PublicFacts& facts, std::size_t numbers);
+  ProductGrid(const PublicFacts& facts, std::size_t numbers);
   // How many cells there would be; saturates.
   static std::uint64_t cells(const PublicFacts& facts, std::size_t numbers);
 
@@ -66,7 +66,7 @@ class InputPerturbationPlan {
   Event event() const { return noise_.event(); }
   Relation relation() const { return noise_.relation(); }
   std::string describe() const;
-  const CellGrid& grid() const { return grid_; }
+  const ProductGrid& grid() const { return grid_; }
 
   // The counts by cell, PRIVATE.
   std::vector<std::uint64_t> counts(const ExactRows& rows) const;
@@ -76,7 +76,7 @@ class InputPerturbationPlan {
  private:
   InputPerturbationOptions options_;
   PublicFacts facts_;
-  CellGrid grid_;
+  ProductGrid grid_;
   LatticeNoise noise_;
 };
 

@@ -27,7 +27,7 @@ PublicFacts mixed_facts(LinearKind kind, std::size_t outputs) {
 TEST(InputPerturbation, TheCentreOfACellFallsIntoThatCell) {
   for (const auto& [kind, outputs] :
        {std::pair{LinearKind::logistic, 1u}, {LinearKind::svm, 4u}, {LinearKind::linear, 1u}}) {
-    const CellGrid grid(mixed_facts(kind, outputs), 5);
+    const ProductGrid grid(mixed_facts(kind, outputs), 5);
     std::vector<float> x(5);
     float y = 0;
     for (std::uint64_t c = 0; c < grid.size(); ++c) {
