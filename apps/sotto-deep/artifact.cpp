@@ -6,6 +6,7 @@
 
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/deep/training/safetensors.hpp"
 
 namespace sotto::cli {
@@ -21,9 +22,7 @@ const std::string& file_of(const CertifiedDirectory& place, const std::string& n
 }
 
 nlohmann::ordered_json json_of(const std::string& text, const std::string& name) {
-  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", name));
-  return json;
+  return parse_json(text, fmt::format("'{}'", name));
 }
 
 }  // namespace

@@ -6,17 +6,19 @@
 #include "output_file.hpp"
 #include "sotto/core/certificate.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/signature.hpp"
+#include "sotto/core/whole_file.hpp"
 #include "sotto/data/byte_source.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t kLimit = std::size_t{64} << 20;
+constexpr std::size_t kLimit = 1 << 16;  // of keys and signatures
 
 std::string signed_bytes(const std::string& certificate) {
-  return "sotto certificate\n" + canonical_form(Json::parse(certificate));
+  return "sotto certificate\n" + canonical_form(parse_json(certificate, "the certificate"));
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ std::string read_signing_key(const std::string& path) {
 
 void sign_artifact(const std::string& directory, const std::string& private_pem) {
   if (private_pem.empty()) return;
-  const std::string text = read_all(directory + "/certificate.json", kLimit);
+  const std::string text = read_whole_file(directory + "/certificate.json", kMostCertificateBytes);
   const Json json = {{"schema", 1},
                      {"algorithm", "ed25519"},
                      {"public_key", public_key_of(private_pem)},
@@ -47,7 +49,7 @@ void sign_artifact(const std::string& directory, const std::string& private_pem)
 
 bool check_certificate_alone(const std::string& path,
                              const std::optional<std::string>& public_pem) {
-  check_certificate_text(read_all(path, kLimit));
+  check_certificate_text(read_whole_file(path, kMostCertificateBytes));
   if (public_pem)
     throw VerificationFailed("the certificate is not signed", "do not rely on this artifact");
   return false;
@@ -55,7 +57,7 @@ bool check_certificate_alone(const std::string& path,
 
 bool check_certificate_files(const std::string& directory,
                              const std::optional<std::string>& public_pem) {
-  const std::string text = read_all(directory + "/certificate.json", kLimit);
+  const std::string text = read_whole_file(directory + "/certificate.json", kMostCertificateBytes);
   check_certificate_text(text);
   const std::string place = directory + "/certificate.sig";
   if (!std::filesystem::exists(place)) {
@@ -63,14 +65,14 @@ bool check_certificate_files(const std::string& directory,
       throw VerificationFailed("the certificate is not signed", "do not rely on this artifact");
     return false;
   }
-  const std::string signature_text = read_all(place, kLimit);
-  const Json json = Json::parse(signature_text, nullptr, false);
+  const std::string signature_text = read_whole_file(place, kLimit);
   const auto damaged = [] {
     throw VerificationFailed("the signature of the certificate does not hold",
                              "do not rely on this artifact");
   };
   try {
-    if (json.is_discarded() || json.dump() + "\n" != signature_text || json.at("schema") != 1 ||
+    const Json json = parse_json(signature_text, "the signature");
+    if (!json.is_object() || json.dump() + "\n" != signature_text || json.at("schema") != 1 ||
         json.at("algorithm") != "ed25519" || json.size() != 4)
       damaged();
     const std::string key = json.at("public_key").get<std::string>();

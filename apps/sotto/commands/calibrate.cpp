@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/accounting/statement.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "spec_argument.hpp"
 
@@ -17,7 +18,7 @@ void run(const Arguments& arguments, Context& context) {
   const std::string text = read_spec(arguments);
   SpecTemplate spec = SpecTemplate::parse(text);
   if (arguments.given("relation")) {
-    auto document = nlohmann::ordered_json::parse(text);
+    auto document = parse_json(text, "the specification");
     document["relation"] = arguments.text("relation");
     spec = SpecTemplate::parse(document.dump());
   }

@@ -14,7 +14,9 @@
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/core/whole_file.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/fingerprint.hpp"
 #include "sotto/ledger/history.hpp"
@@ -30,10 +32,8 @@ bool is_alone(const std::string& place) { return std::filesystem::is_regular_fil
 // Of a directory with the files it certifies, whose digests are checked, or of a release: a file alone.
 Certificate certificate_at(const std::string& place) {
   if (!is_alone(place)) return read_certified(place).certificate;
-  const std::string text = read_all(place, std::size_t{64} << 20);
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", place));
-  return certificate_from_json(json);
+  return certificate_from_json(
+      parse_json(read_whole_file(place, kMostCertificateBytes), fmt::format("'{}'", place)));
 }
 
 void run_inspect(const Arguments& arguments, Context& context) {

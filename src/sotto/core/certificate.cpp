@@ -9,6 +9,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/json_text.hpp"
 
 namespace sotto {
 
@@ -81,8 +82,13 @@ std::string noise_of(const Event& event) {
 }
 
 void check_certificate_text(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.dump(2) + "\n" != text)
+  Json json;
+  try {
+    json = parse_json(text, "the certificate", "", {.bytes = kMostCertificateBytes});
+  } catch (const DataError&) {
+    json = nullptr;
+  }
+  if (!json.is_object() || json.dump(2) + "\n" != text)
     throw VerificationFailed("the certificate is not in the form in which it was written",
                              "do not rely on this artifact");
   // Schema 1 had no digest; a certificate that has one is held to it, whatever schema it claims.
@@ -94,8 +100,8 @@ void check_certificate_text(const std::string& text) {
 
 Certificate certificate_from_json(const nlohmann::ordered_json& json) {
   try {
-    const int schema = json.at("schema").get<int>();
-    if (schema < 1 || schema > kCertificateSchema)
+    const std::uint64_t schema = json_count(json.at("schema"), "the certificate's schema");
+    if (schema < 1 || schema > static_cast<std::uint64_t>(kCertificateSchema))
       throw DataError(fmt::format("the certificate has schema {}; this sotto knows up to {}",
                                   schema, kCertificateSchema),
                       "use a newer sotto");
@@ -105,8 +111,10 @@ Certificate certificate_from_json(const nlohmann::ordered_json& json) {
       c.spec = spec_from_json({{"schema", kSpecSchema},
                                {"relation", json.at("relation")},
                                {"events", json.at("events")}});
-      c.epsilon = json.at("epsilon").get<double>();
-      c.delta = json.at("delta").get<double>();
+      c.epsilon = json_number(json.at("epsilon"), "the certificate's epsilon");
+      c.delta = json_number(json.at("delta"), "the certificate's delta");
+      if (c.epsilon < 0 || c.delta < 0 || c.delta >= 1)
+        throw DataError("the certificate's epsilon or delta is out of range");
       c.accountant = json.at("accountant").get<std::string>();
       c.conversion = json.at("conversion").get<std::string>();
       c.epsilon_by = json.at("epsilon_by").get<std::map<std::string, double>>();
@@ -123,7 +131,8 @@ Certificate certificate_from_json(const nlohmann::ordered_json& json) {
       if (json.contains("ledger")) {
         const Json& l = json.at("ledger");
         c.ledger = {l.at("store").get<std::string>(), l.at("dataset").get<std::string>(),
-                    l.at("entry").get<std::int64_t>(), l.at("head").get<std::string>()};
+                    static_cast<std::int64_t>(json_count(l.at("entry"), "the ledger's entry")),
+                    l.at("head").get<std::string>()};
       }
     }
     c.files = json.at("files").get<std::map<std::string, std::string>>();

@@ -15,6 +15,7 @@
 
 namespace sotto {
 
+inline constexpr std::size_t kMostCertificateBytes = std::size_t{64} << 20;
 inline constexpr int kCertificateSchema =
     2;  // 1 is still read; docs/reference/certificate.md says what each holds
 

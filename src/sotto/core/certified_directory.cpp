@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
+#include "sotto/core/whole_file.hpp"
 
 namespace sotto {
 namespace {
@@ -50,22 +51,21 @@ void sync_directory(const fs::path& path) {
   close(directory);
 }
 
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.good() && !file.eof())
-    throw DataError(fmt::format("cannot read '{}'", path.string()),
-                    "is this the directory that 'sotto train' wrote?");
-  if (text.empty())
-    throw DataError(fmt::format("'{}' is missing or empty", path.string()),
-                    "is this the directory that 'sotto train' wrote?");
+// Whoever hands over a directory chooses what is in it, also how much.
+constexpr std::size_t kMostFiles = 100, kMostBytes = std::size_t{8} << 30;
+constexpr const char* kHint = "is this the directory that 'sotto train' wrote?";
+
+std::string read_text(const fs::path& path, std::size_t limit) {
+  std::string text = read_whole_file(path.string(), limit, kHint);
+  if (text.empty()) throw DataError(fmt::format("'{}' is empty", path.string()), kHint);
   return text;
 }
 
-nlohmann::ordered_json parse(const std::string& text, const fs::path& path) {
-  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw DataError(fmt::format("'{}' is not valid JSON", path.string()));
-  return json;
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return c != '/' && static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
+         });
 }
 
 // Removes the unfinished directory unless it was renamed to its place.
@@ -126,15 +126,20 @@ void write_certified(const std::string& directory, const std::map<std::string, s
 CertifiedDirectory read_certified(const std::string& directory) {
   const fs::path place(directory);
   CertifiedDirectory result;
-  result.certificate = certificate_from_json(
-      parse(read_text(place / "certificate.json"), place / "certificate.json"));
-  if (result.certificate.files.empty())
-    throw DataError(fmt::format("the certificate in '{}' names no file", directory));
+  const fs::path certificate = place / "certificate.json";
+  result.certificate = certificate_from_json(parse_json(
+      read_text(certificate, kMostCertificateBytes), fmt::format("'{}'", certificate.string())));
+  const std::size_t count = result.certificate.files.size();
+  if (count == 0 || count > kMostFiles)
+    throw DataError(fmt::format("the certificate in '{}' names {} files; it must name 1 to {}",
+                                directory, count, kMostFiles));
+  std::size_t room = kMostBytes;
   for (const auto& [name, digest] : result.certificate.files) {
-    if (name.empty() || name.find('/') != std::string::npos)
+    if (!is_plain_name(name))
       throw DataError(
           fmt::format("the certificate in '{}' names a file outside the directory", directory));
-    std::string bytes = read_text(place / name);
+    std::string bytes = read_text(place / name, room);
+    room -= bytes.size();
     if (sha256(bytes) != digest) {
       throw VerificationFailed(
           fmt::format("'{}' is not the file that was certified", (place / name).string()),

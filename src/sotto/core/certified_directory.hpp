@@ -23,7 +23,7 @@ void check_artifact_place(const std::string& directory);
 void write_certified(const std::string& directory, const std::map<std::string, std::string>& files,
                      Certificate certificate);
 
-// All files that the certificate names. Throws DataError when something is missing or damaged, VerificationFailed when a file is
+// All files that the certificate names: regular ones, at most 100, 8 GiB in all. Throws DataError when something is missing or damaged, VerificationFailed when a file is
 // not the one that was certified.
 CertifiedDirectory read_certified(const std::string& directory);
 

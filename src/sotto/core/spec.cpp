@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/json_text.hpp"
 
 namespace sotto {
 namespace {
@@ -14,22 +15,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json parse_document(const std::string& text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& e) {
-    throw DataError(fmt::format("the specification is not valid JSON (at byte {})", e.byte),
+  return parse_json(text, "the specification",
                     R"(expected {"schema": 1, "relation": "add_remove", "events": [...]})");
-  }
 }
 
-void find_unknowns(const Json& json, const std::string& where, std::vector<std::string>& found) {
+void find_unknowns(const Json& json, const Json::json_pointer& where,
+                   std::vector<Json::json_pointer>& found) {
   if (json.is_string() && json.get_ref<const std::string&>() == "?") found.push_back(where);
   if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) find_unknowns(value, where + "/" + key, found);
+    for (const auto& [key, value] : json.items()) find_unknowns(value, where / key, found);
   }
   if (json.is_array()) {
-    for (std::size_t i = 0; i < json.size(); ++i)
-      find_unknowns(json[i], fmt::format("{}/{}", where, i), found);
+    for (std::size_t i = 0; i < json.size(); ++i) find_unknowns(json[i], where / i, found);
   }
 }
 
@@ -74,8 +71,8 @@ Spec parse_spec(const std::string& text) { return spec_from_json(parse_document(
 
 SpecTemplate SpecTemplate::parse(const std::string& text) {
   Json document = parse_document(text);
-  std::vector<std::string> found;
-  find_unknowns(document, "", found);
+  std::vector<Json::json_pointer> found;
+  find_unknowns(document, Json::json_pointer(), found);
   if (found.size() != 1) {
     throw DataError(fmt::format(
         "the specification has {} unknowns; calibration needs exactly one number written as \"?\"",
@@ -83,13 +80,12 @@ SpecTemplate SpecTemplate::parse(const std::string& text) {
   }
   SpecTemplate result;
   result.text_ = text;
-  result.where_ = found.front();
-  std::string key = result.where_;
+  result.where_ = found.front().to_string();
   // The unknown inside a list carries the name of the list.
-  while (!key.empty() &&
-         key.find_first_not_of("0123456789", key.rfind('/') + 1) == std::string::npos)
-    key.resize(key.rfind('/'));
-  result.unknown_ = key.substr(key.rfind('/') + 1);
+  Json::json_pointer key = found.front();
+  while (!key.empty() && key.back().find_first_not_of("0123456789") == std::string::npos)
+    key.pop_back();
+  if (!key.empty()) result.unknown_ = key.back();
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
 
 namespace sotto::ledger {
@@ -129,8 +130,7 @@ std::string Account::stored(const std::string& part) const {
 }
 
 void Account::restore(const std::string& part, const std::string& text) {
-  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw DataError("a stored spend is not JSON");
+  const auto json = parse_json(text, "a stored spend");
   if (plan_.empty()) {
     if (!spends_.contains(part))
       throw DataError("a spend is stored for a part that does not exist");

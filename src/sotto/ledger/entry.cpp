@@ -4,8 +4,19 @@
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 
 namespace sotto::ledger {
+namespace {
+
+// What the column that repeats this member holds.
+template <class T>
+Value member(const nlohmann::json& json, const char* name) {
+  if (!json.contains(name)) return {};
+  return json.at(name).get<T>();
+}
+
+}  // namespace
 
 std::string canonical(const nlohmann::json& json) { return json.dump(); }
 
@@ -24,12 +35,14 @@ Entry entry_from_row(const Values& row) {
   e.kind = text(1), e.dataset = text(2), e.body = text(5), e.hash = text(6);
   if (sha256(e.body) != e.hash) damaged("its hash does not match its content");
   try {
-    e.json = nlohmann::json::parse(e.body);
-    const Value key = e.json.contains("key") ? Value(e.json.at("key").get<std::string>()) : Value{};
-    const Value refers =
-        e.json.contains("entry") ? Value(e.json.at("entry").get<std::int64_t>()) : Value{};
+    e.json = parse_json(e.body, "the entry");
+  } catch (const DataError&) {
+    damaged("it is not the JSON that is expected");
+  }
+  try {
     if (e.json.at("seq") != e.seq || e.json.at("kind") != e.kind ||
-        e.json.at("dataset") != e.dataset || key != row.at(3) || refers != row.at(4))
+        e.json.at("dataset") != e.dataset || member<std::string>(e.json, "key") != row.at(3) ||
+        member<std::int64_t>(e.json, "entry") != row.at(4))
       damaged("its columns do not match its content");
   } catch (const nlohmann::json::exception&) {
     damaged("it is not the JSON that is expected");

@@ -25,7 +25,7 @@ struct Artifact {
 void write_artifact(const std::string& directory, const LinearModel& model, const Encoder& encoder,
                     Certificate certificate);
 
-// Throws DataError when something is missing or damaged, VerificationFailed when a file is not the one that was certified.
+// Throws DataError when something is missing or damaged or the model does not fit its encoder, VerificationFailed when a file is not the one that was certified.
 Artifact read_artifact(const std::string& directory);
 
 }  // namespace sotto

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <sstream>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/byte_source.hpp"
 #include "sotto/data/number.hpp"
 
 namespace sotto {
 
 std::vector<std::vector<double>> read_candidates(const std::string& path) {
-  std::ifstream in(path);
-  if (!in)
-    throw DataError(fmt::format("cannot read the candidates in '{}'", path), "check the path");
+  constexpr std::size_t kLimit = std::size_t{256} << 20;
+  std::istringstream in(read_all(path, kLimit));
   std::vector<std::vector<double>> candidates;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 
 namespace sotto {
 
@@ -64,16 +65,20 @@ LinearModel linear_model_from_json(const nlohmann::ordered_json& json) {
       if (loss == name(l)) m.loss = l;
     }
     if (loss != name(m.loss)) throw DataError("the model has an unknown loss");
-    m.features = json.at("features").get<std::size_t>();
-    m.outputs = json.at("outputs").get<std::size_t>();
-    m.norm_bound = json.at("norm_bound").get<double>();
-    m.scale = json.at("scale").get<double>();
-    m.intercept = json.at("intercept").get<double>();
+    // Neither their product nor one more than either overflows.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+    m.features = json_count(json.at("features"), "the model's features", kMost);
+    m.outputs = json_count(json.at("outputs"), "the model's outputs", kMost);
+    m.norm_bound = json_number(json.at("norm_bound"), "the model's norm_bound");
+    m.scale = json_number(json.at("scale"), "the model's scale");
+    m.intercept = json_number(json.at("intercept"), "the model's intercept");
     m.weights = json.at("weights").get<std::vector<double>>();
     const bool finite =
         std::all_of(m.weights.begin(), m.weights.end(), [](double w) { return std::isfinite(w); });
     if (m.outputs == 0 || m.weights.size() != m.outputs * m.dimension() || !finite)
       throw DataError("the model's weights do not fit its shape");
+    if (!(m.norm_bound > 0) || !(m.scale > 0))
+      throw DataError("the model's norm_bound and scale must be above 0");
     return m;
   } catch (const nlohmann::json::exception&) {
     throw DataError("the model file is incomplete or damaged",
