@@ -22,7 +22,6 @@ sotto_dependency(torch FIND "Torch 1.13" LIBS "-ltorch;-ltorch_cpu;-lc10" DEBIAN
 sotto_dependency(OpenMP::OpenMP_CXX FIND "OpenMP COMPONENTS CXX" LIBS -fopenmp)
 sotto_dependency(Boost::headers FIND Boost DEBIAN libboost-dev HEADER_ONLY)
 sotto_dependency(Boost::boost FIND Boost DEBIAN libboost-dev HEADER_ONLY)
-sotto_dependency(tomlplusplus::tomlplusplus FIND tomlplusplus PKGCONFIG tomlplusplus DEBIAN libtomlplusplus-dev HEADER_ONLY)
 
 # Wraps what a module links privately and needs only while it is built.
 function(sotto_private_libraries out)

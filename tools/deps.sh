@@ -9,7 +9,7 @@ build=(
   cmake ninja-build g++ ccache pkg-config python3 dpkg-dev file   # tools
   libssl-dev libfmt-dev nlohmann-json3-dev                        # core
   libboost-dev libeigen3-dev libkissfft-dev                       # accounting, mechanisms, models
-  zlib1g-dev libtomlplusplus-dev                                  # data
+  zlib1g-dev                                                      # data
   libtorch-dev libopenblas0-openmp                                # deep
   libsqlite3-dev libpq-dev postgresql                             # ledger, and a server for its tests
   libcli11-dev                                                    # the command

@@ -1,71 +1,23 @@
 // Schemas as TOML text, in and out.
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/data/ascii_toml.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/data/toml_text.hpp"
+#include "sotto/data/toml_tree.hpp"
 
 namespace sotto {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using detail::Position;
-using detail::Positions;
-
-// The tree in the order of the document (toml++ keeps tables sorted by name), remembering where each part stands.
-Json tree_of(const toml::node& node, const std::string& where, Positions& positions) {
-  if (const toml::table* table = node.as_table()) {
-    struct Entry {
-      std::string key;
-      const toml::node* value;
-      toml::source_position at;
-    };
-    std::vector<Entry> entries;
-    for (const auto& [key, value] : *table) {
-      entries.push_back({std::string(key.str()), &value, key.source().begin});
-    }
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) { return a.at < b.at; });
-    Json json = Json::object();
-    for (const Entry& e : entries) {
-      const std::string path = where.empty() ? e.key : where + "." + e.key;
-      positions[path] = {e.at.line, e.at.column};
-      json.get_ref<Json::object_t&>().push_back({e.key, tree_of(*e.value, path, positions)});
-    }
-    return json;
-  }
-  if (const toml::array* array = node.as_array()) {
-    Json json = Json::array();
-    for (const toml::node& item : *array) json.push_back(tree_of(item, where, positions));
-    return json;
-  }
-  if (const auto* text = node.as_string()) return Json(text->get());
-  if (const auto* whole = node.as_integer()) return Json(whole->get());
-  if (const auto* real = node.as_floating_point()) return Json(real->get());
-  if (const auto* flag = node.as_boolean()) return Json(flag->get());
-  return Json();  // dates have no place in a schema and fail there as "must be …"
-}
-
 // Nothing when the text is not even TOML.
 std::optional<Schema> read(std::string_view text, std::vector<SchemaProblem>& problems) {
-  Positions positions;
-  Json json;
+  detail::Positions positions;
+  nlohmann::ordered_json json;
   try {
-    json = tree_of(toml::parse(detail::ascii_toml(text)), "", positions);
-  } catch (const toml::parse_error& error) {
-    const auto at = error.source().begin;
-    problems.push_back({at.line, at.column, "",
-                        fmt::format("not valid TOML: {}", error.description()),
-                        "strings need quotes; each column is a table [columns.NAME]"});
-    return std::nullopt;
+    json = detail::toml_tree(text, positions);
   } catch (SchemaProblem& problem) {
     problems.push_back(std::move(problem));
     return std::nullopt;
