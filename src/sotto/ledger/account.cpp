@@ -1,6 +1,7 @@
 #include "sotto/ledger/account.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,15 +84,24 @@ std::string Account::refund(const Event& event, const std::string& part) {
   return change(event, part, false);
 }
 
+bool Account::has_place(const std::string& part) const {
+  return part.empty() || std::ranges::find(dataset_.parts, part) != dataset_.parts.end();
+}
+
+void Account::check_place(const std::string& part) const {
+  if (has_place(part)) return;
+  check_text("part", part);
+  throw InvalidArgument(fmt::format("the data set '{}' has no part '{}'", dataset_.name, part),
+                        dataset_.parts.empty()
+                            ? "it was created without parts; leave out --part"
+                            : fmt::format("--part: {}", fmt::join(dataset_.parts, ", ")));
+}
+
 std::string Account::change(const Event& event, const std::string& part, bool add) {
+  check_place(part);
   if (!plan_.empty()) {
     use_plan(event, add);
     return stored(part);
-  }
-  if (!spends_.contains(part)) {
-    throw InvalidArgument(
-        fmt::format("the data set '{}' has no part '{}'", dataset_.name, part),
-        dataset_.parts.empty() ? "it was created without parts" : "see: sotto ledger show");
   }
   Spend& spend = spends_.at(part);
   const Spend before = spend;
@@ -125,15 +135,15 @@ void Account::use_plan(const Event& event, bool add) {
 }
 
 std::string Account::stored(const std::string& part) const {
+  check_place(part);
   if (!plan_.empty()) return nlohmann::json(used_).dump();
   return spends_.at(part).to_json().dump();
 }
 
 void Account::restore(const std::string& part, const std::string& text) {
   const auto json = parse_json(text, "a stored spend");
+  if (!has_place(part)) throw DataError("a spend is stored for a part that does not exist");
   if (plan_.empty()) {
-    if (!spends_.contains(part))
-      throw DataError("a spend is stored for a part that does not exist");
     spends_.at(part) = Spend::from_json(json, *budget_);
     return;
   }

@@ -27,6 +27,9 @@ class Account {
   const Dataset& dataset() const { return dataset_; }
   std::vector<std::string> places() const;  // "" and the parts
 
+  void check_place(
+      const std::string& part) const;  // throws InvalidArgument for a part that is not declared
+
   // Both throw and change nothing; charge throws BudgetExceeded. They return the new spend of `part`, as text to be stored.
   std::string charge(const Event& event, const std::string& part);
   std::string refund(const Event& event, const std::string& part);
@@ -43,6 +46,7 @@ class Account {
 
  private:
   using Used = std::vector<std::uint64_t>;  // of each run of the plan
+  bool has_place(const std::string& part) const;
   Spend total(const std::string& part) const;
   const Spend& cost(const Event& event);
   std::string change(const Event& event, const std::string& part, bool add);

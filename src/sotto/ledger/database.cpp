@@ -1,8 +1,19 @@
 #include "sotto/ledger/database.hpp"
 
+#include <fmt/format.h>
+
 #include "sotto/core/error.hpp"
 
 namespace sotto::ledger {
+
+void Database::change_one(const std::string& sql, const Values& values) {
+  const std::size_t changed = query(sql + " RETURNING 1", values).size();
+  if (changed == 1) return;
+  throw VerificationFailed(
+      fmt::format("the ledger's tables do not take what is written: {} rows changed instead of one",
+                  changed),
+      "nothing was charged; look for rules and triggers in the database, restore it from a copy");
+}
 
 bool is_postgres(const std::string& place) {
   return place.starts_with("postgresql://") || place.starts_with("postgres://") ||

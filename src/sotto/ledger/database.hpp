@@ -24,6 +24,8 @@ class Database {
   virtual ~Database() = default;
   virtual std::vector<Values> query(const std::string& sql, const Values& values = {}) = 0;
   void run(const std::string& sql, const Values& values = {}) { (void)query(sql, values); }
+  // An INSERT or UPDATE that is meant for one row. A spend that changes no row would be a release for nothing: throws VerificationFailed.
+  void change_one(const std::string& sql, const Values& values);
 
   // After begin_writing() no other process changes the store until commit or rollback, and everything committed before is seen.
   virtual void begin_writing() = 0;

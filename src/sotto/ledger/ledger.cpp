@@ -134,16 +134,16 @@ Entry Ledger::append(nlohmann::json body, const std::string& dataset) {
   e.hash = sha256(e.body);
   const auto key = body.contains("key") ? Value(body["key"].get<std::string>()) : Value{};
   const auto refers = body.contains("entry") ? Value(body["entry"].get<std::int64_t>()) : Value{};
-  db_->run(fmt::format("INSERT INTO sotto_entries ({}) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                       kEntryColumns),
-           {seq, e.kind, dataset, key, refers, e.body, e.hash});
+  db_->change_one(fmt::format("INSERT INTO sotto_entries ({}) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                              kEntryColumns),
+                  {seq, e.kind, dataset, key, refers, e.body, e.hash});
   return e;
 }
 
 void Ledger::store_spend(const std::string& dataset, const std::string& part, std::int64_t seq,
                          const std::string& spend) {
-  db_->run("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE dataset = $3 AND part = $4",
-           {seq, spend, dataset, part});
+  db_->change_one("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE dataset = $3 AND part = $4",
+                  {seq, spend, dataset, part});
 }
 
 Account& Ledger::account(const std::string& dataset) {
@@ -199,10 +199,10 @@ Receipt Ledger::create(const Dataset& dataset) {
                           "a budget is fixed when it is created; choose another name");
   const Entry e = append(
       {{"kind", "dataset"}, {"definition", to_json(dataset)}, {"version", kVersion}}, dataset.name);
-  db_->run("INSERT INTO sotto_datasets (name, seq) VALUES ($1, $2)", {dataset.name, e.seq});
+  db_->change_one("INSERT INTO sotto_datasets (name, seq) VALUES ($1, $2)", {dataset.name, e.seq});
   for (const std::string& part : account.places()) {
-    db_->run("INSERT INTO sotto_spends (dataset, part, seq, spend) VALUES ($1, $2, $3, $4)",
-             {dataset.name, part, e.seq, account.stored(part)});
+    db_->change_one("INSERT INTO sotto_spends (dataset, part, seq, spend) VALUES ($1, $2, $3, $4)",
+                    {dataset.name, part, e.seq, account.stored(part)});
   }
   finish(t, e);
   return receipt(account, e.seq, e);
@@ -224,6 +224,7 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
   Transaction t = dry ? Transaction::reading(*db_) : Transaction::writing(*db_);
   Account& account = this->account(c.dataset);
   check_charge(c, account.dataset());
+  account.check_place(c.part);
   const Json events = events_json(c.spec);
   const auto rows =
       db_->query(select_entries("WHERE dataset = $1 AND release_key = $2"), {c.dataset, c.key});

@@ -1,5 +1,6 @@
 #include "sotto/ledger/ledger.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -140,6 +141,63 @@ TEST_P(LedgerTest, LossDistributionsNeedAPlanAndCoverExactlyThePlan) {
   l.charge(release(step, "d"));
   const Receipt last = l.charge(release(PureEvent{0.1}, "e"));
   EXPECT_LE(last.epsilon_spent, 1);
+  verify(l);
+}
+
+TEST_P(LedgerTest, APlanHasNoPartsAndNothingIsFreeUnderTheNameOfOne) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census(1);
+  d.accountant = Accountant::pld, d.own_delta = 0, d.plan = {PureEvent{0.1}};
+  l.create(d);
+  const std::string head = l.head().hash;
+  for (const char* part : {"north", "census", " ", "\x1b[2J", "\xff"}) {
+    EXPECT_THROW(l.charge(pure(0.1, "a", part)), InvalidArgument) << part;
+    EXPECT_THROW(l.reserve(pure(0.1, "b", part)), InvalidArgument) << part;
+    EXPECT_THROW(l.quote(pure(0.1, "c", part)), InvalidArgument) << part;
+  }
+  EXPECT_EQ(l.head().hash, head);
+  l.charge(pure(0.1, "d"));
+  EXPECT_THROW(l.charge(pure(0.1, "e")), BudgetExceeded);
+  verify(l);
+}
+
+// A rule or trigger in the database may swallow a write without an error.
+TEST_P(LedgerTest, AWriteThatChangesNoRowIsNoCharge) {
+  Ledger l = open(OpenMode::create);
+  l.create(census(1));
+  const std::int64_t reserved = l.reserve(pure(0.1, "reserved")).entry;
+  Dataset other = census();
+  other.name = "other";
+  const auto charges = [&] { l.charge(pure(0.1, "swallowed")); };
+  const auto abandons = [&] { l.abandon(reserved, "swallowed"); };
+  const auto commits = [&] { l.commit(reserved); };
+  const auto creates = [&] { l.create(other); };
+  const struct {
+    const char *table, *event;
+    std::vector<std::function<void()>> writes;
+  } cases[] = {{"sotto_spends", "UPDATE", {charges, abandons}},
+               {"sotto_spends", "INSERT", {creates}},
+               {"sotto_datasets", "INSERT", {creates}},
+               {"sotto_entries", "INSERT", {charges, abandons, commits, creates}}};
+  const std::string head = l.head().hash;
+  for (const auto& [table, event, writes] : cases) {
+    if (GetParam() == "sqlite") {
+      l.database().run(fmt::format(
+          "CREATE TRIGGER swallow BEFORE {} ON {} BEGIN SELECT RAISE(IGNORE); END", event, table));
+    } else {
+      l.database().run(
+          "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'");
+      l.database().run(
+          fmt::format("CREATE TRIGGER swallow BEFORE {} ON {} FOR EACH ROW EXECUTE FUNCTION "
+                      "swallow()",
+                      event, table));
+    }
+    for (const auto& write : writes) EXPECT_THROW(write(), VerificationFailed) << table << event;
+    EXPECT_EQ(l.head().hash, head) << table << event;
+    l.database().run(GetParam() == "sqlite" ? "DROP TRIGGER swallow"
+                                            : "DROP FUNCTION swallow() CASCADE");
+  }
+  EXPECT_NO_THROW(charges());
   verify(l);
 }
 

@@ -45,7 +45,7 @@ void migrate(Database& db, std::span<const Migration> steps) {
   if (version < 0 || static_cast<std::size_t>(version) > steps.size()) newer(version, steps.size());
   for (; static_cast<std::size_t>(version) < steps.size(); ++version) {
     for (const std::string& sql : steps[static_cast<std::size_t>(version)]) db.run(sql);
-    db.run("UPDATE sotto_schema SET version = $1", {version + 1});
+    db.change_one("UPDATE sotto_schema SET version = $1", {version + 1});
   }
 }
 
