@@ -36,6 +36,17 @@ void refuse_password(const std::string& place, const std::string& option) {
         "~/.pgpass");
 }
 
+// Where this machine remembers the heads of servers' ledgers. An empty SOTTO_WITNESS: nowhere.
+std::string witness_directory() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (std::getenv("SOTTO_WITNESS") != nullptr) return value("SOTTO_WITNESS");
+  if (!value("XDG_STATE_HOME").empty()) return value("XDG_STATE_HOME") + "/sotto";
+  return value("HOME").empty() ? "" : value("HOME") + "/.local/state/sotto";
+}
+
 std::string maybe(const Arguments& arguments, const std::string& name) {
   return find_option(arguments.command(), name) != nullptr && arguments.given(name)
              ? arguments.text(name)
@@ -87,7 +98,7 @@ std::optional<ledger::StoreLocation> store_location(const Arguments& arguments,
   if (!given.empty() && !file.empty())
     throw InvalidArgument(fmt::format("--{} and --dsn-file both name a ledger", option),
                           "give one of them");
-  ledger::StoreLocation location;
+  ledger::StoreLocation location{.place = {}, .witness = witness_directory()};
   if (!file.empty()) {
     location.place = read_all(file, 1 << 16);
     while (!location.place.empty() &&

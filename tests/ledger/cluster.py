@@ -43,6 +43,7 @@ def cluster(network=None):
                 rules.write("host all all samenet trust\n")
         options = f"-c listen_addresses={network or ''} -p {port} -c unix_socket_directories={place} -c shared_buffers=16MB"
         run(*control, "-l", str(data / "log"), "-o", options, "start")
+        os.environ["SOTTO_WITNESS"] = str(place / "heads")  # not in the home of who runs the tests
         try:
             yield f"postgresql:///postgres?host={place}&port={port}&user=sotto", port
         finally:

@@ -11,12 +11,16 @@
 
 namespace sotto::cli {
 
-ledger::Ledger open_ledger(const Arguments& arguments, ledger::OpenMode mode) {
+ledger::StoreLocation ledger_location(const Arguments& arguments) {
   const auto location = store_location(arguments, "store");
   if (!location)
     throw InvalidArgument(fmt::format("{} needs --store STORE", arguments.title()),
                           "a file such as budget.db or a postgresql:// URL; or set SOTTO_LEDGER");
-  return ledger::Ledger::open(*location, mode);
+  return *location;
+}
+
+ledger::Ledger open_ledger(const Arguments& arguments, ledger::OpenMode mode) {
+  return ledger::Ledger::open(ledger_location(arguments), mode);
 }
 
 namespace {
@@ -371,6 +375,7 @@ Command ledger_command() {
            .examples = {{"Keep a copy", "sotto ledger export --store budget.db"}},
            .options = with_store({}, false),
            .run = run_export},
+          ledger_roles_command(with_store({})),
       }};
 }
 

@@ -9,6 +9,10 @@ namespace sotto::cli {
 // --store, --dsn-file, SOTTO_LEDGER and --wait.
 ledger::Ledger open_ledger(const Arguments& arguments, ledger::OpenMode mode);
 
+// Of the options above.
+ledger::StoreLocation ledger_location(const Arguments& arguments);
+
+Command ledger_roles_command(std::vector<Option> store_options);
 void run_ledger_show(const Arguments& arguments, Context& context);
 
 }  // namespace sotto::cli

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -138,6 +139,18 @@ std::string Account::stored(const std::string& part) const {
   check_place(part);
   if (!plan_.empty()) return nlohmann::json(used_).dump();
   return spends_.at(part).to_json().dump();
+}
+
+std::string Account::digest() const {
+  std::map<std::string, std::string> spends;
+  for (const std::string& place : places()) spends.emplace(place, stored(place));
+  return digest_of_spends(spends);
+}
+
+std::string digest_of_spends(const std::map<std::string, std::string>& spends) {
+  std::string lines;
+  for (const auto& [place, spend] : spends) lines += sha256(place) + " " + sha256(spend) + "\n";
+  return sha256(lines);
 }
 
 void Account::restore(const std::string& part, const std::string& text) {

@@ -35,6 +35,7 @@ class Account {
   std::string refund(const Event& event, const std::string& part);
 
   std::string stored(const std::string& part) const;
+  std::string digest() const;  // of all spends: every entry about the data set states it
   void restore(const std::string& part, const std::string& text);  // throws DataError
 
   bool has_epsilon() const { return dataset_.epsilon > 0 || dataset_.delta > 0; }
@@ -60,5 +61,9 @@ class Account {
   Used used_;
   std::optional<std::pair<Event, Spend>> last_cost_;  // the same event is charged again and again
 };
+
+// Of the spends of all places of a data set, as they are stored: SHA-256 of a line "<SHA-256 of the place> <SHA-256 of its spend>" each, in order
+// of the places' bytes. A server computes the same (backend/postgres_functions.cpp).
+std::string digest_of_spends(const std::map<std::string, std::string>& spends);
 
 }  // namespace sotto::ledger

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/core/error.hpp"
+#include "sotto/ledger/entry.hpp"
 
 namespace sotto::ledger {
 
@@ -13,6 +14,15 @@ void Database::change_one(const std::string& sql, const Values& values) {
       fmt::format("the ledger's tables do not take what is written: {} rows changed instead of one",
                   changed),
       "nothing was charged; look for rules and triggers in the database, restore it from a copy");
+}
+
+void Database::append(const Values& entry, const std::optional<PlaceSpend>& left) {
+  change_one(fmt::format("INSERT INTO sotto_entries ({}) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                         kEntryColumns),
+             entry);
+  if (!left) return;
+  change_one("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE dataset = $3 AND part = $4",
+             {entry.at(0), left->spend, entry.at(2), left->part});
 }
 
 bool is_postgres(const std::string& place) {

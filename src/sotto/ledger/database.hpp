@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,6 +20,11 @@ namespace sotto::ledger {
 using Value = std::variant<std::monostate, std::int64_t, std::string>;
 using Values = std::vector<Value>;
 
+// What one place of a data set has spent, as it is stored.
+struct PlaceSpend {
+  std::string part, spend;
+};
+
 class Database {
  public:
   virtual ~Database() = default;
@@ -26,6 +32,12 @@ class Database {
   void run(const std::string& sql, const Values& values = {}) { (void)query(sql, values); }
   // An INSERT or UPDATE that is meant for one row. A spend that changes no row would be a release for nothing: throws VerificationFailed.
   void change_one(const std::string& sql, const Values& values);
+
+  // One entry more (seq, kind, dataset, release_key, refers, body, hash), and what it leaves of one spend: both or neither, each exactly one row.
+  // A server checks what it is given, because those who may charge need not be trusted with its tables.
+  virtual void append(const Values& entry, const std::optional<PlaceSpend>& left);
+  // What the server does itself, made anew with each version of the tables. Within a transaction.
+  virtual void install_functions() {}
 
   // After begin_writing() no other process changes the store until commit or rollback, and everything committed before is seen.
   virtual void begin_writing() = 0;
@@ -40,6 +52,7 @@ class Database {
   // A witness outside the store of which entry was the newest: kept after each commit, as it was before the current transaction began.
   virtual void keep_head(const Head&) {}
   virtual std::optional<Head> kept_head() const { return std::nullopt; }
+  virtual std::string witness() const { return {}; }  // its file
 };
 
 // A transaction that is undone unless committed.
@@ -71,6 +84,8 @@ enum class OpenMode { read, write, create };  // create: the store may be new
 struct StoreLocation {
   std::string place;  // a file path, or a postgresql:// URL or connection string
   std::chrono::milliseconds patience{30000};  // how long to wait for another writer
+  // For a server: the directory where this machine remembers the newest entry it has seen. Empty: it does not.
+  std::string witness = {};
 };
 bool is_postgres(const std::string& place);
 

@@ -1,6 +1,6 @@
 // Entries: what the ledger never forgets. Each is a line of canonical JSON that names the hash of the line before.
 //
-//   {"dataset":"census","events":[…],"key":"r1","kind":"charge",…,"previous":"<hash of entry 6>","seq":7,"spend":"<digest>","time":"…"}
+//   {"dataset":"census","events":[…],"key":"r1","kind":"charge",…,"previous":"<hash of entry 6>","seq":7,"spends":"<digest>","time":"…"}
 // Canonical: members sorted, no spaces, numbers in their shortest form that reads back the same. hash = SHA-256 of the line.
 // Changing, inserting or removing an entry breaks the chain from there on; only removing the newest ones does not, which is why the
 // head can be pinned elsewhere.

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -182,6 +183,33 @@ TEST_F(SqliteFaults, ProcessesThatAreKilledLoseNoCommittedChargeAndNeverExceedTh
   for (int id : reported) EXPECT_TRUE(keys.contains("k" + std::to_string(id)));
   EXPECT_LE(l.accounts()[0].epsilon(), 3);
   EXPECT_FALSE(reported.empty());
+}
+
+// A handle that is left behind keeps its file open.
+TEST_F(SqliteFaults, AStoreThatCannotBeUsedIsClosedAgain) {
+  const auto descriptors = [] {
+    return std::distance(test::fs::directory_iterator("/proc/self/fd"),
+                         test::fs::directory_iterator());
+  };
+  create(1);
+  const auto before = descriptors();
+  const auto refused = [&](OpenMode mode) {
+    for (int i = 0; i < 3; ++i) EXPECT_ANY_THROW(open(mode));
+    EXPECT_EQ(descriptors(), before);
+  };
+  {
+    std::fstream head(location.place + "-head", std::ios::in | std::ios::out);
+    head.put('x');
+  }
+  refused(OpenMode::create);  // the witness is damaged
+  test::fs::remove(location.place + "-head");
+  {
+    std::fstream file(location.place, std::ios::in | std::ios::out);
+    file.seekp(200).put('x');
+  }
+  for (OpenMode mode : {OpenMode::read, OpenMode::write, OpenMode::create}) refused(mode);
+  std::ofstream(location.place) << std::string(2 * kPageSize, 'x');
+  for (OpenMode mode : {OpenMode::read, OpenMode::write, OpenMode::create}) refused(mode);
 }
 
 TEST_F(SqliteFaults, AFullDiskChargesNothing) {

@@ -23,10 +23,40 @@ std::string select_entries(const std::string& rest) {
   return fmt::format("SELECT {} FROM sotto_entries {}", kEntryColumns, rest);
 }
 
+Dataset dataset_of(const Entry& e) {
+  Dataset d = dataset_from_json(e.json.at("definition"));
+  d.name = e.dataset;
+  return d;
+}
+
 Json events_json(const Spec& spec) {
   Json events = Json::array();
   for (const Event& e : spec.events) events.push_back(Json(to_json(e)));
   return events;
+}
+
+using Digests = std::map<std::string, std::string>;  // of the spend of each place
+
+Digests digests_of(const std::map<std::string, std::string>& spends) {
+  Digests all;
+  for (const auto& [place, spend] : spends) all.emplace(place, sha256(spend));
+  return all;
+}
+
+// Entries of stores before version 2 state the spend of one place each: the newest about a place counts.
+Digests spends_before_version_2(const std::vector<Entry>& entries) {
+  Digests all;
+  for (const Entry& e : entries) {
+    if (e.kind == "dataset") {
+      const Account fresh(dataset_of(e));
+      for (const std::string& place : fresh.places())
+        all.insert_or_assign(place, sha256(fresh.stored(place)));
+    } else if (e.json.contains("spend")) {
+      all.insert_or_assign(e.json.at("part").get<std::string>(),
+                           e.json.at("spend").get<std::string>());
+    }
+  }
+  return all;
 }
 
 void check_charge(const Charge& c, const Dataset& d) {
@@ -96,8 +126,9 @@ void Ledger::check_kept_head(const Entry& head) {
       fmt::format("the ledger lacks entry {} ({}), which was committed: it was rolled back, "
                   "replaced or damaged",
                   kept->seq, kept->hash),
-      "restore the store that has it; if an old copy was put back on purpose, remove the file that "
-      "ends in -head");
+      fmt::format("restore the store that has it; if an old copy was put back on purpose, remove "
+                  "'{}'",
+                  db_->witness()));
 }
 
 // Durable first, then witnessed, and only then does the caller hear of it.
@@ -118,7 +149,8 @@ Entry Ledger::entry(std::int64_t seq) {
 }
 
 // Every change passes here: the next number, the hash of the line before, a time that never runs backwards.
-Entry Ledger::append(nlohmann::json body, const std::string& dataset) {
+Entry Ledger::append(nlohmann::json body, const std::string& dataset,
+                     const std::optional<PlaceSpend>& left) {
   const auto rows = db_->query(select_entries("ORDER BY seq DESC LIMIT 1"));
   std::int64_t seq = 1, time = clock_();
   body["previous"] = std::string(64, '0');
@@ -134,16 +166,26 @@ Entry Ledger::append(nlohmann::json body, const std::string& dataset) {
   e.hash = sha256(e.body);
   const auto key = body.contains("key") ? Value(body["key"].get<std::string>()) : Value{};
   const auto refers = body.contains("entry") ? Value(body["entry"].get<std::int64_t>()) : Value{};
-  db_->change_one(fmt::format("INSERT INTO sotto_entries ({}) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                              kEntryColumns),
-                  {seq, e.kind, dataset, key, refers, e.body, e.hash});
+  db_->append({seq, e.kind, dataset, key, refers, e.body, e.hash}, left);
   return e;
 }
 
-void Ledger::store_spend(const std::string& dataset, const std::string& part, std::int64_t seq,
-                         const std::string& spend) {
-  db_->change_one("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE dataset = $3 AND part = $4",
-                  {seq, spend, dataset, part});
+// The newest entry about a data set says what all of it has spent: a row that was changed, or put back from earlier, does not match.
+void Ledger::check_spends(const std::string& dataset,
+                          const std::map<std::string, std::string>& spends) {
+  const auto rows =
+      db_->query(select_entries("WHERE dataset = $1 ORDER BY seq DESC LIMIT 1"), {dataset});
+  bool holds = false;
+  if (!rows.empty()) {
+    const Entry newest = entry_from_row(rows[0]);
+    holds = newest.json.contains("spends")
+                ? newest.json.at("spends") == digest_of_spends(spends)
+                : spends_before_version_2(entries(dataset)) == digests_of(spends);
+  }
+  if (!holds)
+    throw VerificationFailed(
+        fmt::format("the spend of '{}' is not the one that its newest entry left", dataset),
+        "nothing was charged; sotto ledger verify checks the whole store");
 }
 
 Account& Ledger::account(const std::string& dataset) {
@@ -154,28 +196,17 @@ Account& Ledger::account(const std::string& dataset) {
       throw InvalidArgument(fmt::format("the ledger has no data set '{}'", dataset),
                             "sotto ledger show lists them, sotto ledger create adds one");
     const Entry e = entry(std::get<std::int64_t>(rows[0][0]));
-    Dataset d = dataset_from_json(e.json.at("definition"));
-    d.name = dataset;
-    known = known_.emplace(dataset, Account(std::move(d))).first;
+    if (e.kind != "dataset" || e.dataset != dataset)
+      throw VerificationFailed(fmt::format("entry {} does not define '{}'", e.seq, dataset));
+    known = known_.emplace(dataset, Account(dataset_of(e))).first;
   }
   Account& account = known->second;
-  const auto rows =
-      db_->query("SELECT part, seq, spend FROM sotto_spends WHERE dataset = $1", {dataset});
-  if (rows.size() != account.places().size())
-    throw VerificationFailed(fmt::format("the spend of '{}' is incomplete", dataset));
-  for (const Values& row : rows) {
-    const auto& part = std::get<std::string>(row[0]);
-    const auto& spend = std::get<std::string>(row[2]);
-    const Entry by = entry(std::get<std::int64_t>(row[1]));
-    const bool fresh = by.kind == "dataset";
-    if (by.dataset != dataset ||
-        (fresh ? spend != Account(account.dataset()).stored(part)
-               : by.json.value("spend", "") != sha256(spend) || by.json.value("part", "") != part))
-      throw VerificationFailed(
-          fmt::format("the spend of '{}' is not the one that entry {} left", dataset, by.seq),
-          "nothing was charged; sotto ledger verify checks the whole store");
-    account.restore(part, spend);
-  }
+  std::map<std::string, std::string> spends;
+  for (const Values& row :
+       db_->query("SELECT part, spend FROM sotto_spends WHERE dataset = $1", {dataset}))
+    spends.emplace(std::get<std::string>(row[0]), std::get<std::string>(row[1]));
+  check_spends(dataset, spends);
+  for (const auto& [part, spend] : spends) account.restore(part, spend);
   return account;
 }
 
@@ -197,8 +228,11 @@ Receipt Ledger::create(const Dataset& dataset) {
   if (!db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset.name}).empty())
     throw InvalidArgument(fmt::format("the ledger already has a data set '{}'", dataset.name),
                           "a budget is fixed when it is created; choose another name");
-  const Entry e = append(
-      {{"kind", "dataset"}, {"definition", to_json(dataset)}, {"version", kVersion}}, dataset.name);
+  const Entry e = append({{"kind", "dataset"},
+                          {"definition", to_json(dataset)},
+                          {"spends", account.digest()},
+                          {"version", kVersion}},
+                         dataset.name);
   db_->change_one("INSERT INTO sotto_datasets (name, seq) VALUES ($1, $2)", {dataset.name, e.seq});
   for (const std::string& part : account.places()) {
     db_->change_one("INSERT INTO sotto_spends (dataset, part, seq, spend) VALUES ($1, $2, $3, $4)",
@@ -246,7 +280,8 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     Receipt r = receipt(account, f.entry.seq, head());
     r.replayed = true, r.committed = f.committed, r.result = f.result;
     if (kind == "charge" && !f.committed && !dry) {
-      const Entry e = append({{"kind", "commit"}, {"entry", f.entry.seq}}, c.dataset);
+      const Entry e = append(
+          {{"kind", "commit"}, {"entry", f.entry.seq}, {"spends", account.digest()}}, c.dataset);
       r.head = e.hash, r.committed = true;
       finish(t, e);
     }
@@ -258,11 +293,16 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     check_kept_head(newest);
     return receipt(account, 0, newest);
   }
-  Json body = {{"kind", kind}, {"key", c.key},     {"part", c.part},         {"purpose", c.purpose},
-               {"by", c.by},   {"events", events}, {"spend", sha256(spend)}, {"version", kVersion}};
+  Json body = {{"kind", kind},
+               {"key", c.key},
+               {"part", c.part},
+               {"purpose", c.purpose},
+               {"by", c.by},
+               {"events", events},
+               {"spends", account.digest()},
+               {"version", kVersion}};
   if (!c.run.empty()) body["run"] = c.run;
-  const Entry e = append(std::move(body), c.dataset);
-  store_spend(c.dataset, c.part, e.seq, spend);
+  const Entry e = append(std::move(body), c.dataset, PlaceSpend{c.part, spend});
   Receipt r = receipt(account, e.seq, e);
   r.committed = kind == "charge";
   finish(t, e);
@@ -285,18 +325,18 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
   }
   Account& account = this->account(f.entry.dataset);
   body["entry"] = seq;
-  std::string spend;
+  std::optional<PlaceSpend> left;
   const std::string part = f.entry.json.at("part").get<std::string>();
   const bool refund = body.at("kind") == "abandon";
   if (refund) {
     std::vector<Event> events;
     for (const Json& e : f.entry.json.at("events"))
       events.push_back(event_from_json(nlohmann::ordered_json(e)));
-    spend = account.refund(compose(events), part);
-    body["spend"] = sha256(spend), body["part"] = part;
+    left = PlaceSpend{part, account.refund(compose(events), part)};
+    body["part"] = part;
   }
-  const Entry e = append(std::move(body), f.entry.dataset);
-  if (refund) store_spend(f.entry.dataset, part, e.seq, spend);
+  body["spends"] = account.digest();
+  const Entry e = append(std::move(body), f.entry.dataset, left);
   Receipt r = receipt(account, seq, e);
   r.committed = !refund;
   finish(t, e);

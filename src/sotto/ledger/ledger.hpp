@@ -5,8 +5,9 @@
 // Guarantee  A release that waited for commit() is paid for; a reservation whose process died stays spent. Check and reserve are one
 //            transaction: of processes racing for the last of a budget exactly those win whose releases it covers. Retrying with
 //            the same key and the same events charges once.
-// Method     Entries in a hash chain (entry.hpp); the spend of each data set and part is stored beside them and named by its digest in the
-//            entry that changed it, so a charge reads one row instead of the whole history, and a changed spend is noticed.
+// Method     Entries in a hash chain (entry.hpp); the spend of each data set and part is stored beside them, and every entry about a data set states
+//            the digest of all its spends. So a charge reads the newest entry instead of the whole history, and a spend that was changed or
+//            put back from earlier is noticed.
 // Numerics   Sums are exact (accounting/adaptive_budget.hpp); what is shown is rounded up, what is left rounded down.
 // Reference  docs/ledger.md, docs/adr/0008-ledger.md.
 #pragma once
@@ -89,10 +90,10 @@ class Ledger {
   Account& account(const std::string& dataset);
   Entry entry(std::int64_t seq);
   Found find(Entry reservation);
-  Entry append(nlohmann::json body, const std::string& dataset);
+  void check_spends(const std::string& dataset, const std::map<std::string, std::string>& spends);
+  Entry append(nlohmann::json body, const std::string& dataset,
+               const std::optional<PlaceSpend>& left = {});
   void finish(Transaction& transaction, const Entry& newest);
-  void store_spend(const std::string& dataset, const std::string& part, std::int64_t seq,
-                   const std::string& spend);
   Receipt receipt(const Account& account, std::int64_t seq, const Entry& head);
 
   std::unique_ptr<Database> db_;

@@ -364,6 +364,45 @@ TEST_P(LedgerTest, ChangesBehindTheLedgersBackAreDetected) {
   EXPECT_NO_THROW(verify(l));
 }
 
+// Each row was once right, with the entry that left it; only that entry is not the newest any more.
+TEST_P(LedgerTest, AnEarlierSpendThatIsPutBackIsSeenByEveryCharge) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census(1);
+  d.parts = {"north", "south"};
+  l.create(d);
+  const auto rows = [&](const std::string& part) {
+    return l.database().query("SELECT seq, spend FROM sotto_spends WHERE part = $1", {part}).at(0);
+  };
+  const auto put_back = [&](const Values& row, const std::string& part) {
+    l.database().run("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE part = $3",
+                     {row.at(0), row.at(1), part});
+  };
+  for (const std::string part : {"", "north"}) {
+    const std::string name = "of " + part;
+    const Values fresh = rows(part);
+    const std::int64_t reserved = l.reserve(pure(0.1, name + "a", part)).entry;
+    const Values early = rows(part);
+    l.charge(pure(0.2, name + "b", part));
+    l.charge(pure(0.1, name + "c", "south"));  // a newer entry about another part hides nothing
+    l.commit(l.reserve(pure(0.1, name + "d", part)).entry);
+    const Values now = rows(part);
+    for (const Values& stale : {fresh, early}) {
+      put_back(stale, part);
+      const std::string head = l.head().hash;
+      EXPECT_THROW(l.charge(pure(0.1, "x", part)), VerificationFailed);
+      EXPECT_THROW(l.reserve(pure(0.1, "x", "south")), VerificationFailed);
+      EXPECT_THROW(l.quote(pure(0.1, "x")), VerificationFailed);
+      EXPECT_THROW(l.abandon(reserved, "x"), VerificationFailed);
+      EXPECT_THROW(l.commit(reserved), VerificationFailed);
+      EXPECT_THROW(l.accounts(), VerificationFailed);
+      EXPECT_THROW(verify(l), VerificationFailed);
+      EXPECT_EQ(l.head().hash, head);
+      put_back(now, part);
+      EXPECT_NO_THROW(verify(l));
+    }
+  }
+}
+
 TEST_P(LedgerTest, ARolledBackStoreIsDetectedWhenItsHeadWasPinned) {
   Ledger l = open(OpenMode::create);
   l.create(census());
@@ -396,7 +435,8 @@ TEST_P(LedgerTest, OlderSchemasAreBroughtUpToDateAndNewerOnesRefused) {
     head = l.charge(pure(0.1, "a")).head;
   }
   auto db = open_database(location_, OpenMode::write);
-  ASSERT_EQ(schema_version(*db), 1);
+  const auto current = static_cast<std::int64_t>(migrations().size());
+  ASSERT_EQ(schema_version(*db), current);
   auto steps = migrations();
   steps.push_back({"ALTER TABLE sotto_datasets ADD COLUMN note TEXT"});
   EXPECT_THROW(require_current(*db, steps), StorageError);
@@ -405,11 +445,11 @@ TEST_P(LedgerTest, OlderSchemasAreBroughtUpToDateAndNewerOnesRefused) {
     migrate(*db, steps);
     t.commit();
   }
-  EXPECT_EQ(schema_version(*db), 2);
+  EXPECT_EQ(schema_version(*db), current + 1);
   EXPECT_EQ(db->query("SELECT note FROM sotto_datasets").size(), 1);
-  EXPECT_THROW(open(), StorageError);  // this sotto knows version 1 only
+  EXPECT_THROW(open(), StorageError);  // one more than this sotto knows
   EXPECT_THROW(open(OpenMode::read), StorageError);
-  db->run("UPDATE sotto_schema SET version = 1");
+  db->run("UPDATE sotto_schema SET version = $1", {current});
   Ledger l = open();
   EXPECT_EQ(verify(l).head, head);
 }
@@ -426,7 +466,7 @@ TEST_P(LedgerTest, AMigrationThatFailsHalfWayLeavesTheOldSchema) {
     FAIL();
   } catch (const StorageError&) {
   }
-  EXPECT_EQ(schema_version(*db), 1);
+  EXPECT_EQ(schema_version(*db), static_cast<std::int64_t>(migrations().size()));
   EXPECT_THROW(db->query("SELECT note FROM sotto_datasets"), StorageError);
 }
 

@@ -72,6 +72,21 @@ TEST_P(MigrationTest, AStoreOfVersionOneGoesOnWithItsSpend) {
   verify(l, kHead);
 }
 
+// Entries of version 1 state the spend of one part each; the newest about each part counts until one of today's is there.
+TEST_P(MigrationTest, AnEarlierSpendThatIsPutBackIsSeenInAnOldStoreToo) {
+  Ledger l = open();
+  const std::string fresh = R"([["0","0",0],["0","0",0],["0","0",0],["0","0",0],["0","0",0],)"
+                            R"(["0","0",0],["0","0",0],["0","0",0]])";
+  const auto now = l.database().query("SELECT spend FROM sotto_spends WHERE part = 'north'");
+  l.database().run("UPDATE sotto_spends SET seq = 2, spend = $1 WHERE part = 'north'", {fresh});
+  EXPECT_THROW(l.charge(test::pure(0.1, "x", "north")), VerificationFailed);
+  EXPECT_THROW(l.charge(test::pure(0.1, "x", "south")), VerificationFailed);
+  l.database().run("UPDATE sotto_spends SET seq = 4, spend = $1 WHERE part = 'north'",
+                   {now.at(0).at(0)});
+  EXPECT_NO_THROW(l.charge(test::pure(0.1, "x", "south")));
+  verify(l, kHead);
+}
+
 TEST_P(MigrationTest, EveryStepFromVersionOneKeepsTheChain) {
   auto steps = migrations();
   steps.push_back({"ALTER TABLE sotto_datasets ADD COLUMN note TEXT"});

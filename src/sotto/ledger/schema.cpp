@@ -18,17 +18,22 @@ namespace {
 
 const std::vector<Migration>& migrations() {
   // Entries are the truth; the other tables are derived from them and recomputed by verify.
-  static const std::vector<Migration> steps = {{
-      "CREATE TABLE sotto_schema (version BIGINT NOT NULL)",
-      "INSERT INTO sotto_schema (version) VALUES (0)",
-      "CREATE TABLE sotto_entries (seq BIGINT PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT "
-      "NULL, release_key TEXT, refers BIGINT, body TEXT NOT NULL, hash TEXT NOT NULL)",
-      "CREATE UNIQUE INDEX sotto_entries_key ON sotto_entries (dataset, release_key)",
-      "CREATE UNIQUE INDEX sotto_entries_refers ON sotto_entries (refers)",
-      "CREATE TABLE sotto_datasets (name TEXT PRIMARY KEY, seq BIGINT NOT NULL)",
-      "CREATE TABLE sotto_spends (dataset TEXT NOT NULL, part TEXT NOT NULL, seq BIGINT NOT NULL, "
-      "spend TEXT NOT NULL, PRIMARY KEY (dataset, part))",
-  }};
+  static const std::vector<Migration> steps = {
+      {
+          "CREATE TABLE sotto_schema (version BIGINT NOT NULL)",
+          "INSERT INTO sotto_schema (version) VALUES (0)",
+          "CREATE TABLE sotto_entries (seq BIGINT PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT "
+          "NOT "
+          "NULL, release_key TEXT, refers BIGINT, body TEXT NOT NULL, hash TEXT NOT NULL)",
+          "CREATE UNIQUE INDEX sotto_entries_key ON sotto_entries (dataset, release_key)",
+          "CREATE UNIQUE INDEX sotto_entries_refers ON sotto_entries (refers)",
+          "CREATE TABLE sotto_datasets (name TEXT PRIMARY KEY, seq BIGINT NOT NULL)",
+          "CREATE TABLE sotto_spends (dataset TEXT NOT NULL, part TEXT NOT NULL, seq BIGINT NOT "
+          "NULL, "
+          "spend TEXT NOT NULL, PRIMARY KEY (dataset, part))",
+      },
+      // Entries state the digest of all spends of their data set: the newest one is looked up.
+      {"CREATE INDEX sotto_entries_dataset ON sotto_entries (dataset, seq)"}};
   return steps;
 }
 
@@ -43,10 +48,12 @@ std::int64_t schema_version(Database& db) {
 void migrate(Database& db, std::span<const Migration> steps) {
   std::int64_t version = schema_version(db);
   if (version < 0 || static_cast<std::size_t>(version) > steps.size()) newer(version, steps.size());
+  if (static_cast<std::size_t>(version) == steps.size()) return;
   for (; static_cast<std::size_t>(version) < steps.size(); ++version) {
     for (const std::string& sql : steps[static_cast<std::size_t>(version)]) db.run(sql);
     db.change_one("UPDATE sotto_schema SET version = $1", {version + 1});
   }
+  db.install_functions();
 }
 
 void require_current(Database& db, std::span<const Migration> steps) {

@@ -1,12 +1,20 @@
-// The back end for teams: a PostgreSQL server through libpq. One writer at a time by a lock on the table of entries.
+// The back end for teams: a PostgreSQL server through libpq. One writer at a time by a lock on the table of entries; everybody writes through two
+// functions of the server (postgres_functions.hpp), so that a role that may charge has no right to write a table.
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include <cctype>
+#include <filesystem>
+
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/ledger/backend/postgres_functions.hpp"
 #include "sotto/ledger/database.hpp"
 
 namespace sotto::ledger {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Freed {
   void operator()(PGconn* c) const { PQfinish(c); }
@@ -37,8 +45,14 @@ class Postgres final : public Database {
     run(fmt::format("SET lock_timeout = {}", location.patience.count()));
     run(fmt::format("SET idle_in_transaction_session_timeout = {}", 60000));
     if (mode == OpenMode::read) run("SET default_transaction_read_only = on");
-    if (mode != OpenMode::create && !has_table("sotto_entries"))
+    if (!location.witness.empty()) find_witness(location.witness);
+    if (has_table("sotto_entries")) return;
+    if (mode != OpenMode::create)
       throw StorageError("there is no ledger in this database", "sotto ledger create makes one");
+    if (head_file_ && head_file_->read())
+      throw StorageError(
+          fmt::format("the ledger is gone, but '{}' says that it had entries", witness()),
+          "restore it from a copy; to start a new ledger in this database, remove that file");
   }
 
   std::vector<Values> query(const std::string& sql, const Values& values) override {
@@ -64,12 +78,31 @@ class Postgres final : public Database {
     return rows;
   }
 
+  void append(const Values& entry, const std::optional<PlaceSpend>& left) override {
+    Values values = entry;
+    values.push_back(left ? Value(left->part) : Value{});
+    values.push_back(left ? Value(left->spend) : Value{});
+    run("SELECT sotto_append($1, $2, $3, $4, $5, $6, $7, $8, $9)", values);
+  }
+
+  void install_functions() override {
+    const auto schema =
+        std::get<std::string>(query("SELECT quote_ident(current_schema())", {}).at(0).at(0));
+    run(lock_function(schema));
+    run(append_function(schema));
+    for (const char* function : {kLockSignature, kAppendSignature})  // else everybody may call them
+      run(fmt::format("REVOKE ALL ON FUNCTION {}.{} FROM PUBLIC", schema, function));
+  }
+
   void begin_writing() override {
+    read_witness();
     run("BEGIN ISOLATION LEVEL READ COMMITTED");
     try {
-      // Readers go on; whoever writes waits here, and sees everything committed when it is let in. A store that is still being made
-      // has no table to lock: then a fixed number stands for it.
-      if (has_table("sotto_entries")) {
+      // Readers go on; whoever writes waits here, and sees everything committed when it is let in. A store of version 1 has no function, one that
+      // is still being made no table: then a fixed number stands for it.
+      if (has_function("sotto_lock")) {
+        run("SELECT sotto_lock()");
+      } else if (has_table("sotto_entries")) {
         run("LOCK TABLE sotto_entries IN EXCLUSIVE MODE");
       } else {
         run("SELECT pg_advisory_xact_lock(7311142250031)");
@@ -79,7 +112,10 @@ class Postgres final : public Database {
       throw;
     }
   }
-  void begin_reading() override { run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); }
+  void begin_reading() override {
+    read_witness();
+    run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  }
   void commit() override {
     committing_ = true;
     run("COMMIT");
@@ -99,7 +135,45 @@ class Postgres final : public Database {
                 .empty();
   }
 
+  void keep_head(const Head& head) override {
+    if (!head_file_) return;
+    std::error_code ignored;  // like a witness that cannot be written
+    const fs::path directory = fs::path(head_file_->path()).parent_path();
+    if (fs::create_directories(directory, ignored))
+      fs::permissions(directory, fs::perms::owner_all, ignored);
+    head_file_->advance(head);
+  }
+  std::optional<Head> kept_head() const override { return kept_; }
+  std::string witness() const override { return head_file_ ? head_file_->path() : ""; }
+
  private:
+  bool has_function(const std::string& name) {
+    return !query(
+                "SELECT 1 FROM pg_catalog.pg_proc p WHERE p.proname = $1 AND "
+                "pg_catalog.pg_function_is_visible(p.oid)",
+                {name})
+                .empty();
+  }
+
+  // Named by the place, not by what is there: a ledger that was made anew in the same place is another one.
+  void find_witness(const std::string& directory) {
+    const auto text = [](const Value& v) {
+      const auto* t = std::get_if<std::string>(&v);
+      return t == nullptr ? std::string() : *t;
+    };
+    const Values row =
+        query("SELECT current_schema()::text, pg_catalog.pg_is_in_recovery()::text", {}).at(0);
+    if (text(row.at(1)) != "false") return;  // a replica may be behind without anybody's fault
+    const auto of = [](const char* t) { return std::string(t == nullptr ? "" : t); };
+    const std::string database = of(PQdb(connection_.get()));
+    std::string name;
+    for (char c : database) name += isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+    const std::string place = fmt::format("{}\n{}\n{}\n{}", of(PQhost(connection_.get())),
+                                          of(PQport(connection_.get())), database, text(row.at(0)));
+    head_file_.emplace((fs::path(directory) / (name + "-" + sha256(place).substr(0, 16))).string());
+  }
+  void read_witness() { kept_ = head_file_ ? head_file_->read() : std::nullopt; }
+
   static Value column(const PGresult* r, int row, int c) {
     if (PQgetisnull(r, row, c) == 1) return {};
     const std::string text(PQgetvalue(r, row, c), static_cast<std::size_t>(PQgetlength(r, row, c)));
@@ -111,10 +185,17 @@ class Postgres final : public Database {
   [[noreturn]] void fail(const PGresult* result) {
     const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string code = state == nullptr ? "" : state;
-    const std::string why = first_line(PQerrorMessage(connection_.get()));
+    std::string why = first_line(PQerrorMessage(connection_.get()));
+    if (why.starts_with("ERROR:")) why = why.substr(why.find_first_not_of(' ', 6));
     if (code == "55P03")
       throw StorageError("the ledger is locked by another process",
                          "nothing was charged; try again");
+    if (code == kRefusedState)
+      throw VerificationFailed(fmt::format("the ledger's server refuses the entry: {}", why),
+                               "nothing was charged; sotto ledger verify checks the whole store");
+    if (code == "42501")
+      throw StorageError(fmt::format("this role lacks a right on the ledger: {}", why),
+                         "nothing was charged; the owner gives rights with sotto ledger roles");
     if (code == "25006")
       throw StorageError("the ledger is read-only", "charging needs the right to write");
     const bool unsure = committing_ && PQstatus(connection_.get()) != CONNECTION_OK;
@@ -126,6 +207,8 @@ class Postgres final : public Database {
 
   std::unique_ptr<PGconn, Freed> connection_;
   bool committing_ = false;
+  std::optional<HeadFile> head_file_;
+  std::optional<Head> kept_;
 };
 
 }  // namespace

@@ -17,6 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct Freed {
+  void operator()(sqlite3* db) const { sqlite3_close(db); }
+  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
+};
+
 class Sqlite final : public Database {
  public:
   Sqlite(const StoreLocation& location, OpenMode mode)
@@ -43,7 +48,6 @@ class Sqlite final : public Database {
       check_form();
     }
   }
-  ~Sqlite() override { close(); }
 
   std::vector<Values> query(const std::string& sql, const Values& values) override {
     sqlite3_stmt* s = statement(sql);
@@ -74,7 +78,8 @@ class Sqlite final : public Database {
   }
   void commit() override { run("COMMIT"); }
   void rollback() noexcept override {
-    if (sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    if (sqlite3_get_autocommit(db_.get()) == 0)
+      sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   }
 
   bool has_table(const std::string& name) override {
@@ -83,6 +88,7 @@ class Sqlite final : public Database {
 
   void keep_head(const Head& head) override { head_file_.advance(head); }
   std::optional<Head> kept_head() const override { return kept_; }
+  std::string witness() const override { return head_file_.path(); }
 
   void check_medium() override {
     // Another process may bring its log into the file while we read it; what is damaged is so the next time, too.
@@ -107,7 +113,7 @@ class Sqlite final : public Database {
   // Brings the log into the file, if this process may write, so that all of it can be looked at.
   void empty_log() {
     const int code =
-        sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+        sqlite3_wal_checkpoint_v2(db_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_READONLY) fail();
   }
 
@@ -124,16 +130,21 @@ class Sqlite final : public Database {
       flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     }
     const mode_t old = umask(077);  // who spent what is nobody else's business
-    const int code = sqlite3_open_v2(name.c_str(), &db_, flags, sqlite_vfs());
+    sqlite3* opened = nullptr;      // also after a failure, which it then names
+    const int code = sqlite3_open_v2(name.c_str(), &opened, flags, sqlite_vfs());
+    db_.reset(opened);
     umask(old);
-    if (code != SQLITE_OK) fail_closing();
-    if (mode != OpenMode::read && sqlite3_db_readonly(db_, "main") == 1) {
-      close();
+    if (code != SQLITE_OK) {
+      throw StorageError(fmt::format("cannot open the ledger '{}': {}", path_,
+                                     db_ ? sqlite3_errmsg(db_.get()) : "out of memory"),
+                         "check the path and its permissions");
+    }
+    if (mode != OpenMode::read && sqlite3_db_readonly(db_.get(), "main") == 1) {
       throw StorageError(fmt::format("'{}' is read-only", path_),
                          "charging needs to write the ledger");
     }
-    sqlite3_extended_result_codes(db_, 1);
-    sqlite3_busy_timeout(db_, static_cast<int>(location.patience.count()));
+    sqlite3_extended_result_codes(db_.get(), 1);
+    sqlite3_busy_timeout(db_.get(), static_cast<int>(location.patience.count()));
   }
 
   void prepare_new(bool known) {
@@ -142,7 +153,7 @@ class Sqlite final : public Database {
           fmt::format("'{}' is gone, but '{}' says that it had entries", path_, head_file_.path()),
           "restore it from a copy; to start a new ledger under this name, remove that file");
     int reserve = kPageDigest;
-    sqlite3_file_control(db_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
+    sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
     run("PRAGMA page_size = 4096");
     run("PRAGMA journal_mode = WAL");
     const fs::path directory = fs::absolute(path_).parent_path();
@@ -157,19 +168,21 @@ class Sqlite final : public Database {
     run("PRAGMA trusted_schema = OFF");
     (void)query("SELECT count(*) FROM sqlite_master", {});
     int reserve = -1;
-    sqlite3_file_control(db_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
+    sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
     if (reserve != kPageDigest)
       throw StorageError(fmt::format("'{}' is a database, but not a ledger of sotto", path_));
   }
 
   sqlite3_stmt* statement(const std::string& sql) {
-    auto [it, fresh] = statements_.try_emplace(sql, nullptr);
-    if (fresh && sqlite3_prepare_v3(db_, sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &it->second,
-                                    nullptr) != SQLITE_OK) {
-      statements_.erase(it);
-      fail();
+    Statement& kept = statements_[sql];
+    if (!kept) {
+      sqlite3_stmt* made = nullptr;
+      const int code =
+          sqlite3_prepare_v3(db_.get(), sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &made, nullptr);
+      kept.reset(made);
+      if (code != SQLITE_OK) fail();
     }
-    return it->second;
+    return kept.get();
   }
 
   void bind(sqlite3_stmt* s, int i, const Value& value) {
@@ -193,8 +206,8 @@ class Sqlite final : public Database {
   }
 
   [[noreturn]] void fail() {
-    const int code = sqlite3_extended_errcode(db_), kind = code & 0xff;
-    const std::string why = sqlite3_errmsg(db_);
+    const int code = sqlite3_extended_errcode(db_.get()), kind = code & 0xff;
+    const std::string why = sqlite3_errmsg(db_.get());
     if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
       throw StorageError(fmt::format("the ledger '{}' is locked by another process", path_),
                          "nothing was charged; try again");
@@ -210,25 +223,18 @@ class Sqlite final : public Database {
     throw StorageError(fmt::format("the ledger '{}' cannot be used: {}", path_, why),
                        "nothing was charged");
   }
-  [[noreturn]] void fail_closing() {
-    const std::string why = db_ == nullptr ? "out of memory" : sqlite3_errmsg(db_);
-    close();
-    throw StorageError(fmt::format("cannot open the ledger '{}': {}", path_, why),
-                       "check the path and its permissions");
-  }
-
   void close() {
-    for (auto& [sql, s] : statements_) sqlite3_finalize(s);
     statements_.clear();
-    sqlite3_close(db_);
-    db_ = nullptr;
+    db_.reset();
   }
 
+  using Statement = std::unique_ptr<sqlite3_stmt, Freed>;
   std::string path_;
   HeadFile head_file_;
   std::optional<Head> kept_;
-  sqlite3* db_ = nullptr;
-  std::map<std::string, sqlite3_stmt*> statements_;
+  // Freed in the opposite order, also when the constructor throws: statements before what they belong to.
+  std::unique_ptr<sqlite3, Freed> db_;
+  std::map<std::string, Statement> statements_;
 };
 
 }  // namespace

@@ -1,0 +1,257 @@
+// A real server, roles with the least rights, and what each of them tries beyond its own.
+#include "sotto/ledger/roles.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sotto/core/digest.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/ledger/test_stores.hpp"
+#include "sotto/ledger/verify.hpp"
+
+namespace sotto::ledger {
+namespace {
+
+using test::census;
+using test::Cluster;
+using test::pure;
+
+class Roles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Cluster::instance().available()) GTEST_SKIP() << "no PostgreSQL server to start";
+    static int number = 0;
+    schema_ = fmt::format("roles{}", ++number);
+    auto admin = open_postgres({.place = Cluster::instance().url("public")}, OpenMode::create);
+    admin->run("CREATE SCHEMA " + schema_);
+    if (number == 1) {
+      for (const char* role : {"charger", "auditor", "nobody", "\"Odd; name\""})
+        admin->run(fmt::format("CREATE ROLE {} LOGIN", role));
+    }
+    Ledger l = as("sotto", OpenMode::create);
+    l.create(census(1));
+    grant(l.database(), "charger", Right::charge);
+    grant(l.database(), "auditor", Right::read);
+    grant(l.database(), "Odd; name", Right::read);
+  }
+  StoreLocation location(const std::string& role) const {
+    std::string url = Cluster::instance().url(schema_);
+    return {.place = url.replace(url.find("user=sotto"), 10, "user=" + role)};
+  }
+  Ledger as(const std::string& role, OpenMode mode = OpenMode::write) const {
+    return Ledger::open(location(role), mode);
+  }
+  std::string schema_;
+};
+
+TEST_F(Roles, WhoMayChargeChargesAndWhoMayReadReads) {
+  Ledger charger = as("charger"), auditor = as("auditor", OpenMode::read);
+  charger.charge(pure(0.1, "a"));
+  charger.commit(charger.reserve(pure(0.1, "b")).entry);
+  charger.abandon(charger.reserve(pure(0.1, "c")).entry, "called off");
+  EXPECT_EQ(charger.accounts().at(0).epsilon(), 0.2);
+  EXPECT_EQ(auditor.accounts().at(0).epsilon(), 0.2);
+  EXPECT_EQ(verify(auditor).entries, 7);
+  EXPECT_EQ(verify(charger).entries, 7);
+  EXPECT_THROW(charger.charge(pure(0.9, "d")), BudgetExceeded);
+}
+
+TEST_F(Roles, NobodyElseGetsAnywhere) {
+  Dataset other = census();
+  other.name = "other";
+  EXPECT_THROW(as("charger").create(other), StorageError);
+  EXPECT_THROW(as("auditor").charge(pure(0.1, "a")), StorageError);
+  EXPECT_THROW(as("auditor").create(other), StorageError);
+  EXPECT_THROW(as("nobody", OpenMode::read), StorageError);
+  EXPECT_THROW(as("nobody"), StorageError);
+  Ledger owner = as("sotto");
+  EXPECT_EQ(verify(owner).entries, 2);
+  EXPECT_EQ(owner.create(other).entry, 3);
+}
+
+TEST_F(Roles, NoTableCanBeWrittenDirectly) {
+  as("charger").charge(pure(0.5, "a"));
+  const char* attacks[] = {"UPDATE sotto_spends SET spend = '[]'",
+                           "DELETE FROM sotto_spends",
+                           "INSERT INTO sotto_spends VALUES ('census', 'x', 2, '[]')",
+                           "TRUNCATE sotto_spends",
+                           "UPDATE sotto_entries SET kind = 'abandon' WHERE seq = 3",
+                           "DELETE FROM sotto_entries WHERE seq = 3",
+                           "INSERT INTO sotto_entries VALUES (4, 'x', 'x', NULL, NULL, 'x', 'x')",
+                           "INSERT INTO sotto_datasets VALUES ('free', 2)",
+                           "UPDATE sotto_datasets SET seq = 3",
+                           "UPDATE sotto_schema SET version = 0",
+                           "DROP TABLE sotto_entries",
+                           "ALTER TABLE sotto_spends DISABLE TRIGGER ALL",
+                           "CREATE TRIGGER t BEFORE UPDATE ON sotto_spends FOR EACH ROW EXECUTE "
+                           "FUNCTION suppress_redundant_updates_trigger()",
+                           "DROP FUNCTION sotto_append",
+                           "ALTER FUNCTION sotto_append SECURITY INVOKER",
+                           "SET ROLE sotto"};
+  for (const char* role : {"charger", "auditor"}) {
+    Ledger l = as(role);
+    for (const char* attack : attacks)
+      EXPECT_THROW(l.database().run(attack), StorageError) << role << ": " << attack;
+  }
+  try {  // an error or a warning, depending on what the role has itself
+    as("charger").database().run("GRANT ALL ON sotto_spends, sotto_entries TO nobody");
+  } catch (const StorageError&) {
+  }
+  // A reader cannot keep writers waiting either.
+  Ledger auditor = as("auditor");
+  for (const char* attack :
+       {"SELECT sotto_lock()", "LOCK TABLE sotto_entries IN EXCLUSIVE MODE",
+        "SELECT sotto_append(4, 'commit', 'census', NULL, 3, '{}', '', NULL, NULL)"})
+    EXPECT_THROW(auditor.database().run(attack), StorageError) << attack;
+  Ledger owner = as("sotto");
+  EXPECT_EQ(verify(owner).entries, 3);
+  const auto all = roles(owner.database());
+  EXPECT_EQ(std::ranges::find(all, "nobody", &Role::name), all.end());
+}
+
+class ForgedEntry : public Roles {
+ protected:
+  // An entry as an honest client makes it, which each test then bends.
+  nlohmann::json body(Ledger& l, const std::string& kind) {
+    const Entry last = l.head();
+    account_.charge(PureEvent{0.1}, "");
+    return {{"kind", kind},
+            {"key", "forged"},
+            {"part", ""},
+            {"purpose", ""},
+            {"by", "charger"},
+            {"events", nlohmann::json::parse(R"([{"pure":{"epsilon":0.1}}])")},
+            {"spends", account_.digest()},
+            {"version", "0"},
+            {"previous", last.hash},
+            {"seq", last.seq + 1},
+            {"time", last.json.at("time")},
+            {"dataset", "census"}};
+  }
+  static void append(Ledger& l, const nlohmann::json& b, const std::optional<PlaceSpend>& left,
+                     const std::string& hash = {}) {
+    const Value key = b.contains("key") ? Value(b["key"].get<std::string>()) : Value{};
+    const Value refers = b.contains("entry") ? Value(b["entry"].get<std::int64_t>()) : Value{};
+    l.database().append({b["seq"].get<std::int64_t>(), b["kind"].get<std::string>(),
+                         b["dataset"].get<std::string>(), key, refers, canonical(b),
+                         hash.empty() ? sha256(canonical(b)) : hash},
+                        left);
+  }
+  Account account_{census(1)};
+};
+
+TEST_F(ForgedEntry, OneThatHoldsIsTaken) {
+  Ledger l = as("charger");
+  const auto b = body(l, "charge");
+  append(l, b, PlaceSpend{"", account_.stored("")});
+  EXPECT_EQ(verify(l).entries, 3);
+}
+
+// Temporary tables come first in a session's search path, but not in that of the server's function.
+TEST_F(ForgedEntry, TablesOfTheCallerAreNotTheLedgers) {
+  Ledger l = as("charger");
+  const auto b = body(l, "charge");
+  for (const char* table : {"sotto_spends", "sotto_entries", "sotto_datasets"})
+    l.database().run(
+        fmt::format("CREATE TEMPORARY TABLE {0} AS SELECT * FROM {1}.{0}", table, schema_));
+  append(l, b, PlaceSpend{"", account_.stored("")});
+  Ledger owner = as("sotto");
+  EXPECT_EQ(verify(owner).entries, 3);
+  EXPECT_EQ(owner.accounts().at(0).epsilon(), 0.1);
+}
+
+TEST_F(ForgedEntry, WhatDoesNotHoldIsRefused) {
+  Ledger l = as("charger");
+  const nlohmann::json honest = body(l, "charge");
+  const PlaceSpend left{"", account_.stored("")};
+  const auto bent = [&](const char* member, nlohmann::json value) {
+    nlohmann::json b = honest;
+    b[member] = std::move(value);
+    return b;
+  };
+  EXPECT_THROW(append(l, bent("previous", std::string(64, '0')), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("seq", 4), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("seq", 2), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("time", 0), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("part", "north"), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("dataset", "other"), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("kind", "gift"), left), VerificationFailed);
+  EXPECT_THROW(append(l, bent("spends", sha256("")), left), VerificationFailed);
+  EXPECT_THROW(append(l, honest, left, sha256("")), VerificationFailed);
+  EXPECT_THROW(append(l, honest, PlaceSpend{"", Account(census(1)).stored("")}),
+               VerificationFailed);
+  EXPECT_THROW(append(l, honest, PlaceSpend{"north", left.spend}), VerificationFailed);
+  EXPECT_THROW(append(l, honest, std::nullopt), VerificationFailed);
+  EXPECT_THROW(append(l, bent("kind", "dataset"), left), StorageError);
+  EXPECT_THROW(append(l, bent("kind", "store"), left), StorageError);
+  nlohmann::json refund = bent("kind", "abandon");
+  refund.erase("key"), refund["entry"] = 2;  // which is no reservation
+  EXPECT_THROW(append(l, refund, left), VerificationFailed);
+  EXPECT_EQ(verify(l).entries, 2);
+}
+
+// The server cannot compute costs. What it can do is keep the entry that lied.
+TEST_F(ForgedEntry, ASpendThatIsStatedTooLowIsFoundByVerify) {
+  Ledger l = as("charger");
+  nlohmann::json b = body(l, "charge");
+  const Account untouched(census(1));
+  b["spends"] = untouched.digest();
+  append(l, b, PlaceSpend{"", untouched.stored("")});
+  EXPECT_THROW(verify(l), VerificationFailed);
+}
+
+TEST_F(Roles, TheListSaysWhoMayDoWhat) {
+  Ledger owner = as("sotto");
+  const auto find = [&](const std::string& name) {
+    const auto all = roles(owner.database());
+    const auto it = std::ranges::find(all, name, &Role::name);
+    return it == all.end() ? Role{} : *it;
+  };
+  EXPECT_TRUE(find("sotto").writes);
+  EXPECT_TRUE(find("charger").charges && find("charger").reads && !find("charger").writes);
+  EXPECT_TRUE(find("auditor").reads && !find("auditor").charges && !find("auditor").writes);
+  EXPECT_TRUE(find("Odd; name").reads);
+  EXPECT_EQ(find("nobody").name, "");
+  EXPECT_EQ(find("public").name, "");
+  owner.database().run("GRANT UPDATE ON sotto_spends TO auditor");
+  EXPECT_TRUE(find("auditor").writes);
+  revoke(owner.database(), "auditor");
+  EXPECT_EQ(find("auditor").name, "");
+  EXPECT_THROW(as("auditor", OpenMode::read), StorageError);
+  EXPECT_THROW(grant(owner.database(), "stranger", Right::read), InvalidArgument);
+  EXPECT_THROW(grant(as("charger").database(), "nobody", Right::read), StorageError);
+}
+
+TEST_F(Roles, AServerThatWentBackIsSeenByWhoRemembersItsHead) {
+  const test::TemporaryDirectory directory;
+  StoreLocation here = location("charger");
+  here.witness = directory.file("state/heads");
+  {
+    Ledger l = Ledger::open(here, OpenMode::write);
+    l.charge(pure(0.1, "a"));
+  }
+  Ledger owner = as("sotto");
+  const auto spends = owner.database().query("SELECT seq, spend FROM sotto_spends");
+  Ledger::open(here, OpenMode::write).charge(pure(0.1, "b"));
+  // Restored from an older copy, or failed over to a replica that had not heard of it.
+  owner.database().run("DELETE FROM sotto_entries WHERE seq = 4");
+  owner.database().run("UPDATE sotto_spends SET seq = $1, spend = $2", spends.at(0));
+  EXPECT_NO_THROW(verify(owner));  // a whole, shorter history, for who has seen nothing else
+  Ledger l = Ledger::open(here, OpenMode::write);
+  EXPECT_THROW(verify(l), VerificationFailed);
+  EXPECT_THROW(l.charge(pure(0.1, "c")), VerificationFailed);
+  EXPECT_THROW(l.quote(pure(0.1, "c")), VerificationFailed);
+  EXPECT_THROW(l.accounts(), VerificationFailed);
+  // Gone and made again is not forgotten either.
+  here.place = location("sotto").place;
+  Ledger::open(here, OpenMode::create);  // no complaint while its tables are there
+  owner.database().run(fmt::format("DROP SCHEMA {0} CASCADE", schema_));
+  owner.database().run(fmt::format("CREATE SCHEMA {0}", schema_));
+  EXPECT_THROW(Ledger::open(here, OpenMode::create), StorageError);
+}
+
+}  // namespace
+}  // namespace sotto::ledger
