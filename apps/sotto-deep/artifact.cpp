@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/deep/training/safetensors.hpp"
+#include "sotto/deep/training/safetensors_layout.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -23,6 +24,34 @@ const std::string& file_of(const CertifiedDirectory& place, const std::string& n
 
 nlohmann::ordered_json json_of(const std::string& text, const std::string& name) {
   return parse_json(text, fmt::format("'{}'", name));
+}
+
+// Whoever hands over an artifact may have put any three files together. Checked before the network is built: a description costs nothing,
+// what it describes may not fit into memory.
+void check_fit(const deep::NetworkOptions& network, const Encoder* encoder,
+               std::string_view weights) {
+  const auto fail = [](const std::string& why) {
+    throw DataError("the parts of the artifact do not fit each other: " + why,
+                    "restore the artifact from where it was copied");
+  };
+  std::uint64_t elements = 0;
+  for (const auto& [name, tensor] : deep::safetensors_layout(weights, "model.safetensors").tensors)
+    elements += tensor.elements();
+  if (elements != static_cast<std::uint64_t>(network.parameters()))
+    fail(fmt::format("the network has {} parameters, the file {}", network.parameters(), elements));
+  if (encoder == nullptr) {
+    if (network.input.size() != 3 || network.input[0] != 1)
+      fail("a network without an encoder takes images of one channel");
+    return;
+  }
+  if (network.input != std::vector{static_cast<std::int64_t>(encoder->width())})
+    fail(fmt::format("an encoded record has {} features, the network takes others",
+                     encoder->width()));
+  if (!encoder->has_target()) fail("the schema has no target");
+  const std::size_t outputs =
+      encoder->is_classification() ? encoder->target().labels().size() : std::size_t{1};
+  if (static_cast<std::uint64_t>(network.outputs) != outputs)
+    fail(fmt::format("the network has {} outputs, the target needs {}", network.outputs, outputs));
 }
 
 }  // namespace
@@ -46,10 +75,17 @@ void write_deep_artifact(const std::string& directory, deep::Network& network,
 DeepArtifact read_deep_artifact(const std::string& directory) {
   CertifiedDirectory place = read_certified(directory);
   DeepArtifact artifact;
-  artifact.network = deep::Network(
-      deep::network_from_json(json_of(file_of(place, "network.json", directory), "network.json")));
-  const deep::TensorFile weights =
-      deep::from_safetensors(file_of(place, "model.safetensors", directory), "model.safetensors");
+  const std::string& bytes = file_of(place, "model.safetensors", directory);
+  const deep::NetworkOptions options =
+      deep::network_from_json(json_of(file_of(place, "network.json", directory), "network.json"));
+  if (place.files.contains("encoder.json")) {
+    artifact.encoder.emplace(
+        encoder_from_json(json_of(place.files.at("encoder.json"), "encoder.json")));
+    artifact.classification = artifact.encoder->is_classification();
+  }
+  check_fit(options, artifact.encoder ? &*artifact.encoder : nullptr, bytes);
+  artifact.network = deep::Network(options);
+  const deep::TensorFile weights = deep::from_safetensors(bytes, "model.safetensors");
   const torch::NoGradGuard no_grad;
   auto parameters = artifact.network->named_parameters();
   for (auto& p : parameters) {
@@ -58,11 +94,6 @@ DeepArtifact read_deep_artifact(const std::string& directory) {
       throw DataError(fmt::format("'{}/model.safetensors' does not fit network.json: tensor '{}'",
                                   directory, p.key()));
     p.value().copy_(it->second);
-  }
-  if (place.files.contains("encoder.json")) {
-    artifact.encoder.emplace(
-        encoder_from_json(json_of(place.files.at("encoder.json"), "encoder.json")));
-    artifact.classification = artifact.encoder->is_classification();
   }
   artifact.certificate = std::move(place.certificate);
   artifact.network->eval();

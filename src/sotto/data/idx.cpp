@@ -40,9 +40,10 @@ IdxArray read_array(ByteSource& source, const std::string& label) {
     total *= size;
     array.shape.push_back(size);
   }
-  constexpr std::size_t kStep = std::size_t{1} << 22;
+  constexpr std::size_t kFirst = std::size_t{1} << 16;
   while (array.values.size() < total) {  // memory grows with what the file really holds
-    const std::size_t before = array.values.size(), n = std::min(kStep, total - before);
+    const std::size_t before = array.values.size(),
+                      n = std::min(std::max(before, kFirst), total - before);
     array.values.resize(before + n);
     if (source.read({reinterpret_cast<char*>(array.values.data()) + before, n}) != n) {
       fail("the file ends before its array does", "the file is incomplete");

@@ -126,7 +126,7 @@ TEST(Schema, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of(with_top("max_contributions = 2\n")), HasSubstr("needs a column with role"));
   EXPECT_THAT(error_of(with_top("missing_values = [1]\n")), HasSubstr("must be a list of strings"));
   EXPECT_THAT(error_of(with_top("rows = 2020-01-01\n")),
-              HasSubstr("line 2: not valid TOML: a value is expected"));
+              HasSubstr("line 2: not valid TOML: dates and times have no place"));
   EXPECT_THAT(error_of("relation = \"add_remove\"\ncolumns = 3\n"), HasSubstr("must be a table"));
 }
 

@@ -286,6 +286,9 @@ nlohmann::ordered_json TomlScanner::scalar() {
   Json value = number(word);
   if (value.is_null()) {
     at_ = begin;
+    if (!word.empty() && is_digit(word[0]) && word.find_first_of("-:") != std::string_view::npos &&
+        word.find('e') == std::string_view::npos)
+      fail("dates and times have no place in a schema");
     fail("a value is expected: text in quotes, a number in range, true, false, a list or a table");
   }
   return value;

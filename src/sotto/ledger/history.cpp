@@ -1,5 +1,7 @@
 #include "sotto/ledger/history.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "sotto/accounting/account.hpp"
@@ -43,17 +45,22 @@ std::optional<Bound> bound_of(const Spec& spec, double delta) {
 std::vector<Release> releases(const std::vector<Entry>& entries) {
   std::vector<Release> all;
   std::map<std::int64_t, std::size_t> place;
-  for (const Entry& e : entries) {
-    if (e.kind == "reserve" || e.kind == "charge") {
-      place[e.seq] = all.size();
-      all.push_back({e.seq, e.json.at("time").get<std::int64_t>(), e.json.at("key"),
-                     e.json.at("part"), e.json.at("purpose"), e.json.at("by"),
-                     e.kind == "charge" ? "committed" : "reserved", e.json.at("events").dump()});
-    } else if (e.kind == "commit" || e.kind == "abandon") {
-      const auto it = place.find(e.json.at("entry").get<std::int64_t>());
-      if (it != place.end()) all[it->second].state = e.kind == "commit" ? "committed" : "abandoned";
+  for (const Entry& e : entries) try {
+      if (e.kind == "reserve" || e.kind == "charge") {
+        place[e.seq] = all.size();
+        all.push_back({e.seq, e.json.at("time").get<std::int64_t>(), e.json.at("key"),
+                       e.json.at("part"), e.json.at("purpose"), e.json.at("by"),
+                       e.kind == "charge" ? "committed" : "reserved", e.json.at("events").dump()});
+      } else if (e.kind == "commit" || e.kind == "abandon") {
+        const auto it = place.find(e.json.at("entry").get<std::int64_t>());
+        if (it != place.end())
+          all[it->second].state = e.kind == "commit" ? "committed" : "abandoned";
+      }
+    } catch (const nlohmann::json::exception&) {
+      throw VerificationFailed(
+          fmt::format("entry {} of the ledger lacks a field or has one of the wrong type", e.seq),
+          "restore the store from a copy whose head you pinned");
     }
-  }
   return all;
 }
 

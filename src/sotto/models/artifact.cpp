@@ -22,7 +22,8 @@ nlohmann::ordered_json json_of(const CertifiedDirectory& place, const std::strin
   return parse_json(file->second, fmt::format("'{}/{}'", directory, name));
 }
 
-// Whoever hands over an artifact may have paired any model with any encoder, and certified the pair.
+}  // namespace
+
 void check_fit(const LinearModel& model, const Encoder& encoder) {
   const auto fail = [](const std::string& why) {
     throw DataError("the model does not fit its encoder: " + why,
@@ -40,8 +41,6 @@ void check_fit(const LinearModel& model, const Encoder& encoder) {
   if (classes < 2 || model.outputs != outputs)
     fail(fmt::format("it has {} outputs, the target needs {}", model.outputs, outputs));
 }
-
-}  // namespace
 
 void write_artifact(const std::string& directory, const LinearModel& model, const Encoder& encoder,
                     Certificate certificate) {

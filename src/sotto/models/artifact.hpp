@@ -25,7 +25,11 @@ struct Artifact {
 void write_artifact(const std::string& directory, const LinearModel& model, const Encoder& encoder,
                     Certificate certificate);
 
-// Throws DataError when something is missing or damaged or the model does not fit its encoder, VerificationFailed when a file is not the one that was certified.
+// Whoever hands over an artifact may have paired any model with any encoder, and certified the pair. Throws DataError.
+void check_fit(const LinearModel& model, const Encoder& encoder);
+
+// Throws DataError when something is missing or damaged or the model does not fit its encoder, VerificationFailed when a file is not the
+// one that was certified.
 Artifact read_artifact(const std::string& directory);
 
 }  // namespace sotto

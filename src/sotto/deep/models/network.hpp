@@ -12,32 +12,11 @@
 #include <torch/torch.h>
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
-#include <vector>
+
+#include "sotto/deep/models/network_options.hpp"
 
 namespace sotto::deep {
-
-enum class NetworkKind { softmax, mlp, cnn };
-enum class Activation { tanh, relu, sigmoid, leaky_relu, silu, gelu };
-
-std::string_view name(NetworkKind kind);
-NetworkKind parse_network(std::string_view text);  // throws InvalidArgument
-std::string_view name(Activation activation);
-Activation parse_activation(std::string_view text);  // throws InvalidArgument
-
-// Public: from the schema or the format of the images, never from their content.
-struct NetworkOptions {
-  NetworkKind kind = NetworkKind::softmax;
-  std::vector<std::int64_t> input;  // shape of one record: {features} or {channels, height, width}
-  std::int64_t outputs = 2;         // classes, or 1 for a number
-  std::vector<std::int64_t> hidden = {};  // mlp: widths; empty: {128}
-  Activation activation = Activation::tanh;
-};
-
-nlohmann::ordered_json to_json(const NetworkOptions& options);
-NetworkOptions network_from_json(const nlohmann::ordered_json& json);  // throws DataError
 
 class NetworkImpl : public torch::nn::Module {
  public:

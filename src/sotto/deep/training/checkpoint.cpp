@@ -1,23 +1,16 @@
 #include "sotto/deep/training/checkpoint.hpp"
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <iterator>
-
 #include "sotto/core/certified_directory.hpp"
-#include "sotto/core/error.hpp"
+#include "sotto/core/whole_file.hpp"
 
 namespace sotto::deep {
 namespace {
 
 constexpr const char* kNote = "note.";
+constexpr std::size_t kMostBytes = std::size_t{64} << 30;  // weights, moments and averages
 
 TensorFile read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw DataError(fmt::format("cannot read the checkpoint '{}'", path));
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return from_safetensors(bytes, path);
+  return from_safetensors(read_whole_file(path, kMostBytes), path);
 }
 
 Notes notes_of(const TensorFile& file) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/deep/training/safetensors_layout.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -17,7 +18,6 @@ static_assert(std::endian::native == std::endian::little,
 
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kLengthBytes = 8, kAlignment = 8;
-constexpr std::uint64_t kLargestHeader = 100'000'000;
 
 struct Type {
   const char* name;
@@ -36,37 +36,15 @@ const Type& type_of(const torch::Tensor& tensor, const std::string& name) {
                         "convert it to 32-bit floats");
 }
 
-[[noreturn]] void damaged(const std::string& label, const std::string& what) {
-  throw DataError(fmt::format("'{}' is not a valid safetensors file: {}", label, what));
-}
-
-torch::Tensor read_tensor(const std::string& name, const Json& entry, std::string_view data,
-                          const std::string& label, std::uint64_t& used) {
-  const Type* type = nullptr;
-  std::vector<std::int64_t> shape;
-  std::uint64_t first = 0, last = 0, elements = 1;
-  try {
-    for (const Type& t : kTypes)
-      if (entry.at("dtype").get<std::string>() == t.name) type = &t;
-    for (const Json& n : entry.at("shape")) {
-      const auto extent = n.get<std::uint64_t>();
-      if (extent > (std::uint64_t{1} << 40) || (extent > 0 && elements > data.size() / extent + 1))
-        damaged(label, fmt::format("tensor '{}' is larger than the file", name));
-      elements *= extent;
-      shape.push_back(static_cast<std::int64_t>(extent));
-    }
-    first = entry.at("data_offsets").at(0).get<std::uint64_t>();
-    last = entry.at("data_offsets").at(1).get<std::uint64_t>();
-  } catch (const nlohmann::json::exception&) {
-    damaged(label, fmt::format("the entry of tensor '{}' cannot be read", name));
+torch::Tensor tensor_of(const StoredTensor& stored) {
+  for (const Type& t : kTypes) {
+    if (stored.type != t.name) continue;
+    auto tensor = torch::empty(stored.shape, t.type);
+    if (!stored.bytes.empty())
+      std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
+    return tensor;
   }
-  if (type == nullptr) damaged(label, fmt::format("tensor '{}' has an unknown type", name));
-  if (first > last || last > data.size() || last - first != elements * type->size)
-    damaged(label, fmt::format("tensor '{}' lies outside the file", name));
-  used += last - first;
-  auto tensor = torch::empty(shape, type->type);
-  if (last > first) std::memcpy(tensor.data_ptr(), data.data() + first, last - first);
-  return tensor;
+  invariant_broken("a stored tensor has a type that is not known");
 }
 
 }  // namespace
@@ -95,28 +73,10 @@ std::string to_safetensors(const TensorFile& file) {
 }
 
 TensorFile from_safetensors(std::string_view bytes, const std::string& label) {
-  std::uint64_t length = 0;
-  if (bytes.size() < kLengthBytes) damaged(label, "it is too short");
-  std::memcpy(&length, bytes.data(), kLengthBytes);
-  if (length > kLargestHeader || length > bytes.size() - kLengthBytes)
-    damaged(label, "its header is longer than the file");
-  const auto header = Json::parse(bytes.substr(kLengthBytes, length), nullptr, false);
-  if (header.is_discarded() || !header.is_object()) damaged(label, "its header is not JSON");
-  const std::string_view data = bytes.substr(kLengthBytes + length);
+  StoredTensors stored = safetensors_layout(bytes, label);
   TensorFile file;
-  std::uint64_t used = 0;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") {
-      if (!entry.is_object()) damaged(label, "its metadata are not an object");
-      for (const auto& [key, value] : entry.items()) {
-        if (!value.is_string()) damaged(label, "its metadata are not text");
-        file.metadata[key] = value.get<std::string>();
-      }
-    } else {
-      file.tensors[name] = read_tensor(name, entry, data, label, used);
-    }
-  }
-  if (used != data.size()) damaged(label, "it holds bytes that belong to no tensor");
+  file.metadata = std::move(stored.metadata);
+  for (const auto& [name, tensor] : stored.tensors) file.tensors[name] = tensor_of(tensor);
   return file;
 }
 

@@ -342,7 +342,9 @@ void Trainer::restore(const TensorFile& file) {
   if (done < 0 || static_cast<std::uint64_t>(done) > planned_)
     refuse("its step is not one of the plan");
   done_ = static_cast<std::uint64_t>(done);
-  clip_ = file.tensors.at("clip").item<double>();
+  const double clip = file.tensors.at("clip").item<double>();
+  if (!std::isfinite(clip) || !(clip > 0)) refuse("its clipping norm is not a number above 0");
+  clip_ = clip;
   proved_ = file.tensors.at("proved").item<std::int64_t>() != 0;
   if (plan_) {
     clipped_.set_norm(clip_);
