@@ -70,6 +70,13 @@ fuzz: deps dev-deps  ## fuzz each entry point for T seconds
 	@cmake --build --preset fuzz
 	@tools/fuzz.sh build/fuzz $(T)
 
+.PHONY: nightly
+nightly:  ## what takes too long for make test: asan, tsan, fuzz (10 minutes a target), lint
+	@$(MAKE) asan
+	@$(MAKE) tsan
+	@$(MAKE) fuzz T=600
+	@$(MAKE) lint
+
 .PHONY: package
 package: build  ## Debian packages in build/package
 	@cpack --config build/CPackConfig.cmake -B build/package
