@@ -102,6 +102,7 @@ BlockSampler::BlockSampler(Law law, double scale) : law_(law) {
   table->surely.insert(table->surely.end(), {0, 0});
   table->possibly.insert(table->possibly.end(),
                          {coin_up((per_height_ << (shape(law).tail_bits + 1)) * f[n].hi), 0});
+  add_lines(*table, f);
   table_ = std::move(table);
 }
 

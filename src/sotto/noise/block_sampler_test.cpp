@@ -16,6 +16,8 @@ struct BlockSamplerProbe {
   const auto& table() const { return *s.table_; }
   std::uint64_t per_height() const { return s.per_height_; }
   std::uint64_t limit() const { return s.limit_; }
+  static constexpr int kFirstCoinBits = BlockSampler::kFirstCoinBits;
+  static constexpr int kLineBits = BlockSampler::kLineBits;
   Interval decay_inside(std::uint32_t block, std::uint64_t place) const {
     return s.decay_inside(block, place);
   }
@@ -103,6 +105,44 @@ TEST(BlockSampler, BoundsInsideABlockHoldEverywhere) {
       EXPECT_LT(bounds.hi - bounds.lo, kOne >> 28);
     }
   });
+}
+
+// fill trusts its lines: at both ends of every part that is tried, the bias lies between them.
+TEST(BlockSampler, LinesBoundTheExactBias) {
+  Rng rng = Rng::insecure_seed(5);
+  for (const double scale : {0x1p19, 0x1.fffffp19, 0x1.2345p23, 0x1.fffp26, 0x1p30, 0x1.ffp30}) {
+    const BlockSampler sampler(Law::gaussian, scale);
+    const BlockSamplerProbe probe{sampler};
+    const auto& t = probe.table();
+    ASSERT_EQ(t.lines.size(), t.blocks + 2u) << scale;
+    const Real coins = pow(Real(2), BlockSamplerProbe::kFirstCoinBits);
+    const std::uint64_t parts = std::uint64_t{1} << BlockSamplerProbe::kLineBits;
+    double undecided = 0;
+    for (std::uint32_t i = 0; i < t.blocks; ++i) {
+      const auto line = t.lines[i];
+      for (int k = 0; k < 40; ++k) {
+        const std::uint64_t part = k == 0   ? 0
+                                   : k == 1 ? parts - 1
+                                   : k == 2 ? parts / 2
+                                            : uniform_below(rng, parts);
+        const std::uint64_t size = std::uint64_t{1}
+                                   << (t.block_bits - BlockSamplerProbe::kLineBits);
+        const std::uint64_t first = (static_cast<std::uint64_t>(i) << t.block_bits) + part * size;
+        const Real per = Real(probe.per_height()) / t.heights[i] * coins;
+        const std::int64_t bound = line.base - (line.slope * static_cast<std::int64_t>(part + 1) >>
+                                                BlockSamplerProbe::kLineBits);
+        EXPECT_LE(Real(bound), per * weight(Law::gaussian, scale, first + size - 1));
+        EXPECT_GE(Real(bound + line.gap), per * weight(Law::gaussian, scale, first));
+      }
+      undecided += static_cast<double>(line.gap) * t.heights[i];
+    }
+    EXPECT_LT(undecided, 0.01 * 4096 * 0x1p24) << "lines so far apart that fill would be slow";
+  }
+  // Elsewhere fill draws one by one.
+  for (const double scale : {0x1.ffp18, 0x1p31}) {
+    const BlockSampler sampler(Law::gaussian, scale);
+    EXPECT_TRUE(BlockSamplerProbe{sampler}.table().lines.empty()) << scale;
+  }
 }
 
 // Coins that 51 bits cannot decide: they must come up with the probability the remaining bits of the bias say.

@@ -16,7 +16,7 @@ DiscreteGaussian::DiscreteGaussian(double sigma)
     : sigma_(checked(sigma)), sampler_(detail::BlockSampler::Law::gaussian, sigma) {}
 
 void DiscreteGaussian::fill(Rng& rng, std::span<std::int64_t> out) const {
-  for (auto& z : out) z = sampler_.sample(rng);
+  sampler_.fill(rng, out);
 }
 
 }  // namespace sotto

@@ -128,6 +128,59 @@ TEST(DiscreteGaussian, FillGivesWhatSampleGives) {
   for (auto z : filled) EXPECT_EQ(sampler.sample(b), z);
 }
 
+// Scales of gradients on their grid: blocks of 2^16 to 2^27 integers, the ends of that range and the scales next to it.
+TEST(DiscreteGaussian, ManyDrawsAtOnceHaveTheLaw) {
+  constexpr std::size_t kSlices = 400;
+  for (double sigma : {0x1p18, 0x1p19, 0x1.fp20, 0x1.8765p26, 0x1.0001p27, 0x1.fffp30, 0x1p31}) {
+    // Slices of a fiftieth of σ; in units of σ the lattice is finer than the test can see.
+    std::vector<double> probabilities;
+    for (std::size_t i = 0; i < kSlices; ++i) {
+      const double from = (static_cast<double>(i) - kSlices / 2) / 50;
+      probabilities.push_back(normal_cdf(from + 0.02) - normal_cdf(from));
+    }
+    const auto p = [&](double drawn) {
+      std::vector<std::int64_t> z(kN);
+      Rng rng = Rng::insecure_seed(12);
+      DiscreteGaussian(drawn).fill(rng, z);
+      std::vector<std::uint64_t> counts(kSlices);
+      for (const auto v : z) {
+        const double slice = std::floor((static_cast<double>(v) + 0.5) / sigma * 50) + kSlices / 2;
+        if (slice >= 0 && slice < kSlices) ++counts[static_cast<std::size_t>(slice)];
+      }
+      return test::chi_square_p(counts, probabilities, kN);
+    };
+    EXPECT_GT(p(sigma), kAlpha) << sigma;
+    EXPECT_LT(p(1.01 * sigma), kAlpha) << sigma;  // mutant
+  }
+}
+
+// Whether they are many or few must not show in their law: a fill ends where its last draw is accepted, not where a settled coin is.
+TEST(DiscreteGaussian, TheLastDrawOfAFillIsADrawLikeAnyOther) {
+  constexpr double kSigma = 0x1.8765p26;
+  const DiscreteGaussian sampler(kSigma);
+  Rng rng = Rng::insecure_seed(13);
+  for (const std::size_t size : {1u, 3u, 517u}) {
+    std::vector<std::int64_t> z(size);
+    std::vector<double> last;
+    for (int i = 0; i < 20000; ++i) {
+      sampler.fill(rng, z);
+      last.push_back(static_cast<double>(z.back()) / kSigma);
+    }
+    EXPECT_GT(test::ks_p(last, normal_cdf), kAlpha) << size;
+  }
+}
+
+TEST(DiscreteGaussian, LowBitsOfManyDrawsAreUniform) {
+  for (const double sigma : {0x1p20, 0x1.8765p26}) {
+    std::vector<std::int64_t> z(kN);
+    Rng rng = Rng::insecure_seed(14);
+    DiscreteGaussian(sigma).fill(rng, z);
+    std::vector<std::uint64_t> counts(256);
+    for (const auto v : z) ++counts[static_cast<std::uint64_t>(v) & 255];
+    EXPECT_GT(test::chi_square_p(counts, std::vector<double>(256, 1.0 / 256), kN), kAlpha);
+  }
+}
+
 TEST(DiscreteGaussian, ParentAndChildOfAForkDrawDifferentNoise) {
   const DiscreteGaussian sampler(kGrid);
   Rng rng;
