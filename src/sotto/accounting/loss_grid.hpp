@@ -6,6 +6,7 @@
 // Reference  [DGKKM22] connect-the-dots; docs/math/composition.md.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,24 @@ class GridComposition {
  public:
   double delta_upper(double epsilon) const;
   double delta_lower(double epsilon) const;
+
+  // The laws themselves, f(loss, P-mass) for each outcome; masses err by the fraction error(), and lost() of them was cut above.
+  double error() const { return error_; }
+  double lost() const { return lost_; }
+  template <class F>
+  void for_each_upper(F&& f) const {
+    for (std::size_t i = 0; i < upper_.size(); ++i)
+      if (upper_[i] > 0)
+        f(static_cast<double>(first_upper_ + static_cast<long>(i)) * step_, upper_[i]);
+  }
+  template <class F>
+  void for_each_lower(F&& f) const {
+    for (std::size_t i = 0; i < lower_.size(); ++i) {
+      const double loss = static_cast<double>(first_lower_ + static_cast<long>(i)) * step_;
+      if (lower_[i] > 0 && lower_other_[i] > 0)
+        f(loss - std::log(lower_other_[i] / lower_[i]), lower_[i]);
+    }
+  }
 
  private:
   friend GridComposition compose_on_grid(std::span<const ApproximateDp>, double, double);

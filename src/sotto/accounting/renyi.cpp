@@ -12,6 +12,7 @@
 #include "sotto/accounting/renyi_mechanisms.hpp"
 #include "sotto/accounting/renyi_sampled.hpp"
 #include "sotto/accounting/renyi_selection.hpp"
+#include "sotto/accounting/renyi_table.hpp"
 #include "sotto/accounting/run_length.hpp"
 #include "sotto/accounting/simple_mechanism.hpp"
 
@@ -36,6 +37,19 @@ Single from_curve(const Event& event, Relation relation) {
   if (runs.size() == 1 && runs[0].count == 1) return single(runs[0].event, relation);
   const auto curve = std::make_shared<RenyiCurve>(event, relation);
   return {[curve](double a) { return (*curve)(a); }, curve->delta(), curve->largest_order()};
+}
+
+// The curve of what runs inside another mechanism, whose own curve asks it at hundreds of orders: quadratures and sums are kept.
+Single inner_curve(const Event& event, Relation relation) {
+  Single inner = from_curve(event, relation);
+  const auto costly = [](const Run& run) {
+    return run.event.get_if<SampledEvent>() || run.event.get_if<GaussianMixtureEvent>() ||
+           run.event.get_if<DiscreteLaplaceEvent>() || run.event.get_if<ParallelEvent>() ||
+           run.event.get_if<PrivateSelectionEvent>();
+  };
+  if (std::ranges::any_of(run_lengths(event), costly))
+    inner.divergence = tabulated(std::move(inner.divergence));
+  return inner;
 }
 
 Single approximate(double epsilon, double delta) {
@@ -96,7 +110,7 @@ Single poisson(const SampledEvent& e, Relation relation) {
               multiply_up(q, pure->delta)};
     }
   }
-  const Single base = from_curve(*e.event, relation);
+  const Single base = inner_curve(*e.event, relation);
   if (replace) {
     // Contribution noise apart, nothing relates a sample with the record to one without it: only convexity is left.
     return {[q, base](double a) { return renyi_sampled_convex(q, base.divergence(a), a); },
@@ -120,7 +134,7 @@ Single without_replacement(const SampledEvent& e, Relation relation) {
       return approximate(small.epsilon, small.delta);
     }
   }
-  const Single base = from_curve(*e.event, relation);
+  const Single base = inner_curve(*e.event, relation);
   if (base.delta > 0) {
     refuse("rdp", "sampled without replacement around a composition with a failure probability",
            "basic, advanced, optimal");
@@ -131,7 +145,7 @@ Single without_replacement(const SampledEvent& e, Relation relation) {
 }
 
 Single selection(const PrivateSelectionEvent& e, Relation relation) {
-  const Single base = from_curve(*e.event, relation);
+  const Single base = inner_curve(*e.event, relation);
   if (base.delta > 0) {
     refuse("rdp", "private_selection around an event with a failure probability",
            "basic, advanced, optimal");

@@ -35,15 +35,29 @@ double step_log_moment(const StepLaw& law, double h, double theta) {
   return std::log(sum) + theta * h * static_cast<double>(law.point.front());
 }
 
-// K(θ ± s) − K(θ) at a few slopes s ≥ 0: Chernoff bounds of the tilted total. Every slope gives a valid bound.
+// The largest loss of one use, upwards or downwards.
+double largest_loss(std::span<const StepRun> runs, double h, int sign) {
+  double x = h;
+  for (const StepRun& run : runs) {
+    const std::int64_t end = sign > 0 ? run.law.point.back() : -run.law.point.front();
+    x = std::max(x, static_cast<double>(end) * h);
+  }
+  return x;
+}
+
+// K(θ ± s) − K(θ) at a few slopes s ≥ 0: Chernoff bounds of the tilted total. Every slope gives a valid bound. Where the total
+// is like a normal one, slopes of a few standard deviations are best; where rare single losses rule it, a few times their inverse.
 std::vector<ChernoffSlope> slopes_of(std::span<const StepRun> runs, double h, double theta,
                                      double k0, double spread, int sign) {
   std::vector<ChernoffSlope> out;
   if (sign > 0 && theta > 0) out.push_back({0, 0});
-  for (double factor : {0.01, 0.03, 0.08, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5}) {
-    const double s = 6 * factor / spread;
-    out.push_back({s, log_moment(runs, h, theta + sign * s) - k0});
-  }
+  std::vector<double> slopes;
+  for (double factor : {0.01, 0.03, 0.08, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5})
+    slopes.push_back(6 * factor / spread);
+  const double largest = largest_loss(runs, h, sign), steepest = slopes.back();
+  for (double factor : {2.0, 7.0, 20.0})
+    if (factor / largest < steepest) slopes.push_back(factor / largest);
+  for (const double s : slopes) out.push_back({s, log_moment(runs, h, theta + sign * s) - k0});
   return out;
 }
 

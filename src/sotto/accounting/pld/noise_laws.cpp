@@ -126,6 +126,19 @@ LawRun discrete_gaussian_run(double sigma, double distance, std::uint64_t dimens
   return run;
 }
 
+namespace {
+
+// A mechanism of ε-bounded range with the losses t and t − ε.
+LossLaw bounded_range_instance(double epsilon, double t) {
+  LossLaw law;
+  const double all = std::expm1(-epsilon), p = std::expm1(t - epsilon) / all,
+               q = std::expm1(-t) / all;
+  law.atoms = {{t, p, p * std::exp(-t)}, {t - epsilon, q * std::exp(t - epsilon), q}};
+  return law;
+}
+
+}  // namespace
+
 LawRun bounded_range_run(double epsilon) {
   LawRun run;
   run.upper.symmetric = true;
@@ -133,6 +146,20 @@ LawRun bounded_range_run(double epsilon) {
   run.attained = false;
   // The symmetric two-point mechanism of this range: losses ±ε/2.
   run.lower = approximate_law(0.5 * epsilon, 0);
+  // Alone, each point of the curve has its own t; in a composition the t of the largest moment is all but the best for all uses.
+  run.pointwise = true;
+  run.attained_at = [epsilon](double theta) {
+    double best = 0.5 * epsilon, largest = -kInfinity;
+    for (int i = 1; i < 256; ++i) {
+      const double t = epsilon * i / 256;
+      const LossLaw law = bounded_range_instance(epsilon, t);
+      // ln(p e^{θt} + (1−p) e^{θ(t−ε)})
+      const double moment =
+          theta * t + std::log(law.atoms[0].p + law.atoms[1].p * std::exp(-theta * epsilon));
+      if (moment > largest) largest = moment, best = t;
+    }
+    return bounded_range_instance(epsilon, best);
+  };
   return run;
 }
 

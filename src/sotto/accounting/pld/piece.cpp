@@ -57,7 +57,12 @@ double base_loss(double sampled, double gamma) {
 // ---- Gaussian ----
 
 double GaussianPiece::low(double tail) const { return -normal_quantile_upper(std::log(tail)); }
-double GaussianPiece::high(double tail) const { return mu + normal_quantile_upper(std::log(tail)); }
+double GaussianPiece::high(double tail) const {
+  // P above z is at most SF(z) + γ·SF(z − μ): half of the tail each.
+  const double half = std::log(tail) - std::numbers::ln2;
+  return std::max(normal_quantile_upper(half),
+                  mu + normal_quantile_upper(std::min(half - std::log(gamma), -std::numbers::ln2)));
+}
 
 PieceNode GaussianPiece::at(double z) const {
   const double l = mu * (z - 0.5 * mu), q = weight * phi(z);

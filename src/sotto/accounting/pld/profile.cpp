@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/pld/two_point.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -15,7 +16,7 @@ constexpr double kCheapCells =
     1 << 13;  // a grid this size costs next to nothing, so never use a coarser one
 constexpr double kWindowWidths =
     16;  // width of a window in standard deviations of the tilted total
-constexpr int kRounds = 5;
+constexpr int kRounds = 10;
 constexpr std::size_t kWorthCoarse =
     1 << 15;  // smaller transforms are not worth a look at a coarser grid
 
@@ -71,7 +72,9 @@ PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)
   for (const LawRun& run : runs_) {
     const double t = static_cast<double>(run.count);
     largest_total_ += t * (largest_loss(run.upper) + run.upper.shift);
-    lost_ += t * (std::max(run.upper.p_infinite, run.upper.q_infinite) + run.upper.charged);
+    lost_ += t * (run.upper.charged + (run.upper.symmetric
+                                           ? run.upper.p_infinite
+                                           : std::max(run.upper.p_infinite, run.upper.q_infinite)));
   }
   largest_total_ = widen_up(largest_total_, 1e-12);
 }
@@ -124,14 +127,14 @@ void PrivacyProfile::find_anchor() {
 }
 
 // The finest grid that the limits of work allow.
-double PrivacyProfile::finest_grid(const Saddle& saddle) const {
-  return std::max(kWindowWidths * 1.3 * saddle.spread / static_cast<double>(kLargestTransform),
+double PrivacyProfile::finest_grid(const Candidate& candidate) const {
+  return std::max(kWindowWidths * 1.3 * candidate.spread / static_cast<double>(kLargestTransform),
                   range_ / kMostCells);
 }
 
-double PrivacyProfile::choose_grid(const Question& question, const Saddle& saddle,
-                                   double tolerance) const {
-  const double finest = finest_grid(saddle);
+double PrivacyProfile::choose_grid(const Question& question, const Candidate& candidate) const {
+  const Saddle& saddle = candidate.saddle;
+  const double finest = finest_grid(candidate), tolerance = question.tolerance;
   if (off_grid_ == 0 && anchor_ >= finest) return anchor_;
   // Gap in ε: off_grid·(1+θ)h²/8; in ln δ: θ times that.
   const double wanted = question.for_epsilon ? tolerance * std::max(saddle.epsilon, 1e-6)
@@ -149,11 +152,10 @@ double PrivacyProfile::choose_grid(const Question& question, const Saddle& saddl
 CertifiedInterval PrivacyProfile::one_direction(const Question& question, const Grids& grids,
                                                 double h, const Candidate& candidate) const {
   const bool reverse = candidate.reverse;
-  const auto steps = [&](BoundSide side) {
+  const auto steps = [&](const std::vector<CellGrid>& laws, BoundSide side) {
     std::vector<StepRun> out;
     for (std::size_t g = 0; g < runs_.size(); ++g) {
-      const CellGrid& grid =
-          side == BoundSide::lower && !grids.lower.empty() ? grids.lower[g] : grids.upper[g];
+      const CellGrid& grid = laws[g];
       const auto read = [&](const CellGrid& x) {
         return side == BoundSide::upper ? x.upper_step() : x.lower_step();
       };
@@ -169,9 +171,16 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
                       std::clamp(1e-4 * question.tolerance, 1e-11, 1e-7)};
   // A gentle tilt first; the full one when round-off is too large beside δ, less when the answer is below the window.
   double theta = candidate.tilt, best_theta = theta;
-  const std::vector<StepRun> upper = steps(BoundSide::upper);
+  const std::vector<StepRun> upper = steps(grids.upper, BoundSide::upper);
   for (int attempt = 0; attempt < 4; ++attempt) {
-    const TiltedSum total(upper, h, theta, BoundSide::upper, kLargestTransform, target);
+    std::optional<TiltedSum> sum;
+    try {
+      sum.emplace(upper, h, theta, BoundSide::upper, kLargestTransform, target);
+    } catch (const AccountingError&) {
+      if (!std::isfinite(result.upper) || attempt == 0) throw;
+      break;  // the tilt that would be better needs more room than there is
+    }
+    const TiltedSum& total = *sum;
     work_.transform = total.size();
     const double value =
         question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
@@ -194,14 +203,19 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
     }
   }
   if (question.wanted == Wanted::upper) return result;
-  theta = best_theta;
-  try {
-    const TiltedSum total(steps(BoundSide::lower), h, theta, BoundSide::lower, kLargestTransform,
-                          target);
-    result.lower =
-        question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
-  } catch (const AccountingError&) {
-    // On a grid as coarse as the loss of one use merging may leave nothing; 0 is then what is known.
+  for (const std::vector<CellGrid>& laws : grids.lower) {
+    const std::vector<StepRun> lower = steps(laws, BoundSide::lower);
+    for (const double tilt : {best_theta, candidate.saddle.theta}) {
+      double found = 0;
+      try {
+        const TiltedSum total(lower, h, tilt, BoundSide::lower, kLargestTransform, target);
+        found = question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
+      } catch (const AccountingError&) {
+        // On a grid as coarse as the loss of one use merging may leave nothing; 0 is then what is known.
+      }
+      result.lower = std::max(result.lower, found);
+      if (2 * found > result.upper) break;  // round-off did not eat it
+    }
   }
   return result;
 }
@@ -236,17 +250,33 @@ bool PrivacyProfile::dominated(const Question& question, const Grids& grids, dou
 PrivacyProfile::Grids PrivacyProfile::grids_for(const Question& question, double h, double tail,
                                                 double theta) const {
   Grids grids;
+  std::vector<GridPlan> plans;
+  for (const LawRun& run : runs_) {
+    plans.push_back(anchor_ > 0 ? GridPlan{} : plan_grid(loss_nodes(run.upper, tail), theta, h));
+    grids.upper.push_back(discretise(run.upper, h, tail, plans.back()));
+  }
+  if (question.wanted == Wanted::upper) return grids;
+  if (attained_) {
+    grids.lower = {grids.upper};
+    return grids;
+  }
   LossLaw nothing;
   nothing.atoms = {{0, 1, 1}};
-  for (const LawRun& run : runs_) {
-    const GridPlan plan =
-        anchor_ > 0 ? GridPlan{} : plan_grid(loss_nodes(run.upper, tail), theta, h);
-    grids.upper.push_back(discretise(run.upper, h, tail, plan));
-    if (!attained_ && question.wanted == Wanted::both) {
-      grids.lower.push_back(run.attained
-                                ? grids.upper.back()
-                                : discretise(run.lower ? *run.lower : nothing, h, tail, plan));
+  // The tilt of what is attained is smaller than that of the bound; how much, a few trials tell.
+  const bool choice =
+      std::ranges::any_of(runs_, [](const LawRun& run) { return run.attained_at != nullptr; });
+  for (const double part : {1.0, 0.84, 0.7, 0.6, 0.5, 0.42, 0.35, 0.3}) {
+    std::vector<CellGrid> laws;
+    for (std::size_t g = 0; g < runs_.size(); ++g) {
+      const LawRun& run = runs_[g];
+      const LossLaw& fixed = run.lower ? *run.lower : nothing;
+      laws.push_back(run.attained
+                         ? grids.upper[g]
+                         : discretise(run.attained_at ? run.attained_at(part * theta) : fixed, h,
+                                      tail, plans[g]));
     }
+    grids.lower.push_back(std::move(laws));
+    if (!choice) break;
   }
   return grids;
 }
@@ -259,29 +289,70 @@ bool PrivacyProfile::dominated_on_coarse_grid(const Question& question, double h
   Question coarse = question;
   coarse.wanted = Wanted::upper;
   const auto transform = work_.transform;
-  const double found =
-      one_direction(coarse, grids_for(coarse, 8 * h, tail, theta), 8 * h, candidate).upper;
+  double found = kInfinity;
+  try {
+    found = one_direction(coarse, grids_for(coarse, 8 * h, tail, theta), 8 * h, candidate).upper;
+  } catch (const AccountingError&) {
+    // No window on so coarse a grid: nothing is known.
+  }
   work_.transform = transform;
   return found <= bound;
 }
 
-CertifiedInterval PrivacyProfile::solve(const Question& question, double h, double tail,
-                                        const std::vector<Candidate>& candidates) const {
-  // The tilt of the removal direction decides where the grid may be coarser; losses above count less in the other one.
-  double theta = 0;
-  for (const Candidate& c : candidates)
-    if (!c.reverse || symmetric_) theta = c.saddle.theta;
-  const Grids grids = grids_for(question, h, tail, theta);
-  CertifiedInterval worst;
-  for (const Candidate& c : candidates) {
-    if (&c != &candidates.front() &&
-        (dominated(question, grids, h, worst.upper, c.saddle, c.reverse) ||
-         dominated_on_coarse_grid(question, h, tail, theta, worst.upper, c)))
+// One direction, on finer grids until the bounds meet or the limits of work are reached.
+PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candidate candidate,
+                                               const LossMoments& moments, double tail) const {
+  Refined out;
+  CertifiedInterval& best = out.interval;
+  best = {question.for_epsilon ? kInfinity : 1, 0};
+  double h = choose_grid(question, candidate), floor = finest_grid(candidate);
+  double widest = kInfinity;  // how much too wide the window of the last tilt was on this grid
+  int moved = 0;
+  for (work_.rounds = 1; work_.rounds <= kRounds; ++work_.rounds) {
+    work_.h = h;
+    try {
+      Grids grids = grids_for(question, h, tail, candidate.saddle.theta);
+      const CertifiedInterval now = one_direction(question, grids, h, candidate);
+      if (now.upper <= best.upper || out.h == 0) out.grids = std::move(grids), out.h = h;
+      best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
+    } catch (const WindowTooWide& wide) {
+      // Heavy tails: the tilt lifts them above the rest, so less of it needs less room. Where it does not help a coarser grid
+      // does, and never one as fine again.
+      if (wide.excess < 0.8 * widest && candidate.tilt > 1e-9) {
+        widest = wide.excess;
+        candidate.tilt *= 0.4;
+        candidate.spread = moments.at(candidate.tilt, candidate.reverse).spread;
+        continue;
+      }
+      if (work_.rounds == kRounds && !std::isfinite(best.upper)) throw;
+      h *= 1.1 * wide.excess;
+      floor = h;
       continue;
-    const CertifiedInterval one = one_direction(question, grids, h, c);
-    worst = {std::max(worst.upper, one.upper), std::max(worst.lower, one.lower)};
+    }
+    const double gap = best.upper > 0 ? (best.upper - best.lower) / best.upper : 0;
+    if (gap <= question.tolerance) break;
+    const Saddle& saddle = candidate.saddle;
+    const double off = best.upper - saddle.epsilon;
+    if (question.for_epsilon && std::isfinite(best.upper) && moved < 2 &&
+        (std::abs(off) > 2 * saddle.spread || -off > 0.3 * saddle.epsilon)) {
+      // The saddle point was far off (losses of very different sizes): start again around the answer.
+      candidate = candidate_at(question, moments.for_epsilon(best.upper, candidate.reverse),
+                               moments, candidate.reverse);
+      h = std::min(choose_grid(question, candidate), 0.5 * h);
+      floor = finest_grid(candidate);
+      widest = kInfinity;
+      ++moved;
+      continue;
+    }
+    if (question.wanted == Wanted::upper) break;
+    // The gap falls with h²; stop when the limits leave no room, or when it is not the grid that causes it.
+    if (!attained_) break;
+    const double next =
+        std::max(h * std::clamp(std::sqrt(0.7 * question.tolerance / gap), 0.2, 0.8), floor);
+    if (off_grid_ == 0 || !(next < 0.9 * h)) break;
+    h = anchor_ > next ? anchor_ / std::ceil(anchor_ / next) : next;
   }
-  return worst;
+  return out;
 }
 
 PrivacyProfile::Candidate PrivacyProfile::candidate_at(const Question& question,
@@ -290,8 +361,8 @@ PrivacyProfile::Candidate PrivacyProfile::candidate_at(const Question& question,
                                                        bool reverse) const {
   const double epsilon = question.for_epsilon ? saddle.epsilon : question.value;
   const double log_delta = question.for_epsilon ? std::log(question.value) : saddle.log_delta;
-  return {reverse, saddle,
-          moments.gentle_tilt(saddle, epsilon, log_delta, question.tolerance, reverse)};
+  const double tilt = moments.gentle_tilt(saddle, epsilon, log_delta, question.tolerance, reverse);
+  return {reverse, saddle, tilt, moments.at(tilt, reverse).spread};
 }
 
 // The directions to look at, the worse-looking one first: often a bound then settles the other one.
@@ -315,12 +386,12 @@ std::vector<PrivacyProfile::Candidate> PrivacyProfile::candidates_for(const Ques
 }
 
 CertifiedInterval PrivacyProfile::answer(const Question& question, Direction direction) const {
-  const double tolerance = question.tolerance;
   if (runs_.empty()) return {};
   if (uses_ == 1) return exact(question, direction);
-  // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated.
+  // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated. A fraction f of δ costs f/θ in ε,
+  // and θε is seldom below 5.
   const auto tail_for = [&](double delta) {
-    return std::clamp(1e-7 * delta / uses_, 1e-290, 1e-12);
+    return std::clamp(0.01 * question.tolerance * delta / uses_, 1e-290, 1e-12);
   };
   const auto moments_for = [&](double tail) {
     LossMoments m;
@@ -335,41 +406,20 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     moments = moments_for(tail);
     candidates = candidates_for(question, moments, direction);
   }
-  double h = choose_grid(question, candidates.front().saddle, tolerance),
-         floor = finest_grid(candidates.front().saddle);
-  CertifiedInterval best{question.for_epsilon ? kInfinity : 1, 0};
-  for (work_.rounds = 1; work_.rounds <= kRounds; ++work_.rounds) {
-    work_.h = h;
-    CertifiedInterval now;
-    try {
-      now = solve(question, h, tail, candidates);
-    } catch (const WindowTooWide& wide) {
-      // Heavy tails need more room than their variance suggests: a coarser grid, and never this fine again.
-      if (work_.rounds == kRounds && !std::isfinite(best.upper)) throw;
-      h *= 1.1 * wide.excess;
-      floor = h;
+  CertifiedInterval best;
+  Refined first;
+  for (const Candidate& c : candidates) {
+    if (&c == &candidates.front()) {
+      first = refine(question, c, moments, tail);
+      best = first.interval;
       continue;
     }
-    best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
-    const double gap = best.upper > 0 ? (best.upper - best.lower) / best.upper : 0;
-    if (gap <= tolerance) break;
-    const Saddle& saddle = candidates.front().saddle;
-    if (question.for_epsilon && std::isfinite(best.upper) &&
-        std::abs(best.upper - saddle.epsilon) > 2 * saddle.spread) {
-      // The saddle point was far off (losses of very different sizes): start again around the answer.
-      for (Candidate& c : candidates) {
-        c = candidate_at(question, moments.for_epsilon(best.upper, c.reverse), moments, c.reverse);
-      }
-      h = choose_grid(question, candidates.front().saddle, tolerance);
-      floor = finest_grid(candidates.front().saddle);
+    const double theta = candidates.front().saddle.theta;
+    if (dominated(question, first.grids, first.h, best.upper, c.saddle, c.reverse) ||
+        dominated_on_coarse_grid(question, first.h, tail, theta, best.upper, c))
       continue;
-    }
-    if (question.wanted == Wanted::upper) break;
-    // The gap falls with h²; stop when the limits leave no room, or when it is not the grid that causes it.
-    if (!attained_) break;
-    const double next = std::max(h * std::clamp(std::sqrt(0.7 * tolerance / gap), 0.2, 0.8), floor);
-    if (off_grid_ == 0 || !(next < 0.9 * h)) break;
-    h = anchor_ > next ? anchor_ / std::ceil(anchor_ / next) : next;
+    const CertifiedInterval other = refine(question, c, moments, tail).interval;
+    best = {std::max(best.upper, other.upper), std::max(best.lower, other.lower)};
   }
   // No composition loses more than its largest losses added up.
   if (question.for_epsilon && lost_ <= question.value)
@@ -398,7 +448,9 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
     return std::min(1.0, value(run.upper, epsilon - run.upper.shift) * std::exp(run.upper.slack) *
                              (1 + kError));
   };
-  const LossLaw* low_law = run.attained ? &run.upper : run.lower ? &*run.lower : nullptr;
+  const LossLaw* low_law = run.attained || run.pointwise ? &run.upper
+                           : run.lower                   ? &*run.lower
+                                                         : nullptr;
   const auto lower = [&](double epsilon) {
     if (!low_law) return 0.0;
     const double v = value(*low_law, epsilon + low_law->shift) - low_law->charged;
@@ -425,13 +477,14 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
   return {solve_for(upper, true), low_law ? solve_for(lower, false) : 0};
 }
 
-// Losses so rare that all of them together are a millionth of δ are charged; what is left may be much narrower.
+// Many different two-valued losses become one law. Losses so rare that all of them together are a millionth of δ are charged;
+// what is left may be much narrower.
 CertifiedInterval PrivacyProfile::trimmed_answer(const Question& question,
                                                  Direction direction) const {
   const double delta = question.for_epsilon ? question.value : 1e-40;
   const double tail = std::max(1e-290, 1e-7 * delta / std::max(1.0, uses_));
-  std::vector<LawRun> runs = runs_;
-  bool any = false;
+  std::vector<LawRun> runs = merge_two_point(runs_, delta, question.tolerance);
+  bool any = runs.size() < runs_.size();
   for (LawRun& run : runs) {
     any = trim(run.upper, tail) || any;
     if (run.lower) trim(*run.lower, tail);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct LawRun {
   std::uint64_t count = 1;
   bool attained = true;          // upper is attained by a mechanism of this description
   std::optional<LossLaw> lower;  // else: a law that is attained, if one is known
+  // Where many laws are attained: the one with the largest moment of order θ, which is the best for compositions near that tilt.
+  std::function<LossLaw(double theta)> attained_at = nullptr;
+  bool pointwise =
+      false;  // every point of the upper curve is attained, if not all by one mechanism
 };
 
 struct CertifiedInterval {
@@ -64,10 +69,13 @@ class PrivacyProfile {
   struct Candidate {
     bool reverse;
     Saddle saddle;
-    double tilt;
+    double tilt,
+        spread;  // the tilt to start with, and the standard deviation of the total tilted so
   };
   struct Grids {
-    std::vector<CellGrid> upper, lower;  // lower: empty when every upper law is attained
+    std::vector<CellGrid> upper;  // of each run
+    std::vector<std::vector<CellGrid>>
+        lower;  // likewise, of laws that are attained, several to try
   };
 
   Candidate candidate_at(const Question& question, const Saddle& saddle, const LossMoments& moments,
@@ -76,8 +84,13 @@ class PrivacyProfile {
                                         Direction direction) const;
   CertifiedInterval trimmed_answer(const Question& question, Direction direction) const;
   CertifiedInterval answer(const Question& question, Direction direction) const;
-  CertifiedInterval solve(const Question& question, double h, double tail,
-                          const std::vector<Candidate>& candidates) const;
+  struct Refined {
+    CertifiedInterval interval;
+    double h = 0;
+    Grids grids;
+  };
+  Refined refine(const Question& question, Candidate candidate, const LossMoments& moments,
+                 double tail) const;
   CertifiedInterval one_direction(const Question& question, const Grids& grids, double h,
                                   const Candidate& candidate) const;
   bool dominated(const Question& question, const Grids& grids, double h, double bound,
@@ -86,8 +99,8 @@ class PrivacyProfile {
                                 double bound, const Candidate& candidate) const;
   Grids grids_for(const Question& question, double h, double tail, double theta) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
-  double finest_grid(const Saddle& saddle) const;
-  double choose_grid(const Question& question, const Saddle& saddle, double tolerance) const;
+  double finest_grid(const Candidate& candidate) const;
+  double choose_grid(const Question& question, const Candidate& candidate) const;
   void merge_gaussians();
   void find_anchor();
 
