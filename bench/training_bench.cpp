@@ -139,7 +139,7 @@ class Scikit {
   bool ready_ = false;
 };
 
-Encoder encoder(std::size_t columns, std::size_t rows, bool classes) {
+Facts facts_of_columns(std::size_t columns, std::size_t rows, bool classes) {
   std::string toml = fmt::format("relation = \"add_remove\"\nrows = {}\n", rows);
   for (std::size_t c = 0; c < columns; ++c)
     toml += fmt::format("[columns.x{}]\ntype = \"numeric\"\nbounds = [-4, 4]\n", c);
@@ -147,7 +147,7 @@ Encoder encoder(std::size_t columns, std::size_t rows, bool classes) {
                   : "[columns.y]\ntype = \"numeric\"\nrole = \"target\"\nbounds = [-10, 10]\n";
   const Schema schema = Schema::from_toml(toml);
   const LinearKind kind = classes ? LinearKind::logistic : LinearKind::linear;
-  return Encoder(with_basis(schema, kind, Method::automatic, std::nullopt));
+  return table_facts(with_basis(schema, kind));
 }
 
 Table table_of(const Data& data, const Encoder& encoder) {
@@ -162,12 +162,10 @@ Table table_of(const Data& data, const Encoder& encoder) {
 }
 
 double accuracy(const LinearModel& model, const Table& table) {
-  std::vector<double> wide(table.width());
   std::vector<float> row(table.width());
   double right = 0;
   for (std::size_t i = 0; i < table.rows(); ++i) {
-    table.row(i, wide);
-    for (std::size_t j = 0; j < wide.size(); ++j) row[j] = static_cast<float>(wide[j]);
+    table.row(i, row);
     right += model.classify(row) == static_cast<std::size_t>(table.targets()[i]);
   }
   return right / static_cast<double>(table.rows());
@@ -182,15 +180,15 @@ bool against_scikit(const Directory& directory, std::vector<std::string>& result
   std::ofstream(directory.file("fit.py")) << kScikit;
   Scikit scikit(directory.file("fit.py"), directory.file("train.bin"), directory.file("test.bin"));
 
-  const Encoder e = encoder(kColumns, kTrain, true);
-  const Table rows = table_of(train, e), unseen = table_of(test, e);
+  const Facts e = facts_of_columns(kColumns, kTrain, true);
+  const Table rows = table_of(train, *e.encoder), unseen = table_of(test, *e.encoder);
   const LinearTraining training(e, {.budget = Budget::approximate(1, 1e-7)});
   Rng rng;
   std::vector<double> ours, theirs;
   double our_accuracy = 0, their_accuracy = 0;
   for (int round = 0; round < kRounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
-    const LinearModel model = training.run(rows, rng).model;
+    const LinearModel model = training.fit(*table_in_memory(rows), rng).value();
     ours.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     our_accuracy = accuracy(model, unseen);
     double seconds = 0;
@@ -259,14 +257,14 @@ void from_csv(const Directory& directory, std::vector<std::string>& results) {
   for (const std::size_t megabytes : {100, 1000}) {
     const std::string path = directory.file("rows.csv");
     const std::size_t rows = write_csv(path, megabytes * 1'000'000);
-    const Encoder e = encoder(10, rows, false);
+    const Facts e = facts_of_columns(10, rows, false);
     const LinearTraining training(
         e, {.kind = LinearKind::linear, .budget = Budget::approximate(1, 1e-8)});
     std::vector<double> seconds;
     const auto fit = [&] {
       Rng rng;
       const auto start = std::chrono::steady_clock::now();
-      training.run(path, TableOptions{}, rng);
+      training.fit(*table_file(path, e.encoder), rng);
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     for (int round = 0; round < kRounds; ++round) seconds.push_back(fit());

@@ -7,7 +7,7 @@
 #include "property.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
-#include "sotto/models/artifact.hpp"
+#include "sotto/models/linear/model_fit.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sotto;

@@ -13,6 +13,7 @@ LEVELS = [
     {"core"},
     {"noise"},
     {"mechanisms", "accounting", "data"},
+    {"learning"},
     {"models", "deep", "pate", "local", "federated", "audit", "ledger"},
     {"report"},
     {"apps", "apps_deep", "python"},

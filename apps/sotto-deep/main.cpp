@@ -8,9 +8,10 @@
 #include <thread>
 
 #include "bench_dpsgd.hpp"
-#include "deep_commands.hpp"
+#include "families.hpp"
 #include "helper.hpp"
 #include "shell.hpp"
+#include "sotto/deep/family/network_family.hpp"
 
 int main(int argc, char** argv) {
   using namespace sotto::cli;
@@ -24,10 +25,7 @@ int main(int argc, char** argv) {
   // The benchmark measures memory in processes of their own.
   if (argc == 5 && std::strcmp(argv[1], "peak-memory") == 0)
     return guarded([&] { return print_peak_memory(argv[2], argv[3], argv[4]); });
-  deep_runs() = {{"train", deep_train},
-                 {"evaluate", deep_evaluate},
-                 {"predict", deep_predict},
-                 {"sweep", deep_sweep},
-                 {"dpsgd", bench_dpsgd}};
+  host(sotto::deep::network_family());
+  deep_runs() = {{"dpsgd", bench_dpsgd}};
   return run_shell(argc, argv);
 }

@@ -48,7 +48,9 @@ void run(const std::vector<std::string>& words, Context& context) {
   const Call call = parse(table(), words);
   const bool root = call.path.size() == 1;
   if (call.options.contains("help") || (root && words.empty())) {
-    context.out.write(help_text(call.path));
+    const std::string& selector = call.command().selector;
+    context.out.write(help_text(
+        call.path, call.options.contains(selector) ? selected(call.command(), call.options) : ""));
   } else if (root && call.options.contains("version")) {
     print_version(call.arguments(), context);
   } else if (call.command().run == nullptr) {

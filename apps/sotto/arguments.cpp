@@ -3,96 +3,63 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
 
 #include "sotto/core/error.hpp"
-#include "sotto/data/nearest_name.hpp"
+#include "sotto/core/nearest_name.hpp"
 
 namespace sotto::cli {
 namespace {
 
-std::optional<double> parse_number(const std::string& text) {
-  double value = 0;
-  const char *first = text.data(), *last = first + text.size();
-  if (first != last && *first == '+') ++first;
-  auto [end, error] = std::from_chars(first, last, value);
-  if (error != std::errc{} || end != last || !std::isfinite(value)) return std::nullopt;
-  return value;
+std::string dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
 }
 
-// Whole numbers also as 1e6; above 2^53 only in plain digits, where they are exact.
-std::optional<std::uint64_t> parse_whole(const std::string& text) {
-  std::uint64_t value = 0;
-  const char* last = text.data() + text.size();
-  auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error == std::errc{} && end == last) return value;
-  const auto number = parse_number(text);
-  if (!number || *number < 0 || *number != std::floor(*number) || *number > 0x1p53) {
-    return std::nullopt;
+// What another variant knows: one refusal for all of them.
+void refuse_strangers(const Command& whole, const Command& chosen, const std::string& value,
+                      const RawOptions& raw) {
+  for (const auto& [name, _] : raw) {
+    if (find_option(chosen, name) != nullptr) continue;
+    std::vector<std::string> others;
+    for (const Variant& variant : whole.variants)
+      if (sotto::find_option(variant.options, name) != nullptr) others.push_back(variant.value);
+    throw InvalidArgument(
+        fmt::format("--{} is not an option of the {} {}", name, whole.selector, value),
+        fmt::format("leave it out, or choose --{} {}", whole.selector, fmt::join(others, ", ")));
   }
-  return static_cast<std::uint64_t>(*number);
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t start = 0;
-  while (true) {
-    const std::size_t comma = text.find(',', start);
-    parts.push_back(text.substr(start, comma - start));
-    if (comma == std::string::npos) return parts;
-    start = comma + 1;
-  }
-}
-
-void check_value(const Option& option, const std::string& text) {
-  const auto refuse = [&](const std::string& allowed) {
-    throw InvalidArgument(fmt::format("--{} is '{}'; it must be {}", option.name, text, allowed),
-                          option.hint);
-  };
-  const std::string range = option.range.text().empty() ? "" : " " + option.range.text();
-  if (option.type == Type::number) {
-    const auto value = parse_number(text);
-    if (!value || !option.range.holds(*value)) refuse("a number" + range);
-  }
-  if (option.type == Type::whole) {
-    const auto value = parse_whole(text);
-    if (!value || !option.range.holds(static_cast<double>(*value)))
-      refuse("a whole number" + range);
-  }
-  if (option.type == Type::choice) {
-    for (const std::string& choice : option.choices) {
-      if (choice == text) return;
-    }
-    throw InvalidArgument(fmt::format("--{} is '{}'; it must be one of {}", option.name, text,
-                                      fmt::join(option.choices, ", ")),
-                          name_hint(text, option.choices, "choices"));
-  }
-  if (text.empty()) refuse("something");
 }
 
 }  // namespace
 
+std::string selected(const Command& command, const RawOptions& raw) {
+  if (command.selector.empty()) return {};
+  const auto typed = raw.find(command.selector);
+  return typed != raw.end() && !typed->second.empty()
+             ? typed->second.front()
+             : find_option(command, command.selector)->fallback;
+}
+
+Option as_typed(Option option) {
+  option.name = dashes(std::move(option.name));
+  return option;
+}
+
 Arguments::Arguments(const Command& command, std::string title, RawOptions raw,
                      std::vector<std::string> positionals)
-    : command_(&command),
+    : command_(resolved(command, selected(command, raw))),
       title_(std::move(title)),
       raw_(std::move(raw)),
       positionals_(std::move(positionals)) {
   const std::string help = fmt::format("see: {} --help", title_);
-  for (const Option& option : command.options) {
-    const auto it = raw_.find(option.name);
-    if (it == raw_.end()) {
-      if (!option.required) continue;
-      throw InvalidArgument(fmt::format("{} needs --{} {}", title_, option.name, option.value),
-                            help);
-    }
-    if (option.type == Type::flag) continue;
-    if (it->second.size() != 1) {
-      throw InvalidArgument(fmt::format("--{} is given {} times", option.name, it->second.size()),
-                            "give it once");
-    }
-    check_value(option, it->second.front());
+  // A value of the selector that is none is refused as the choice that it is, below.
+  if (!command.variants.empty() && command_.variants.empty())
+    refuse_strangers(command, command_, selected(command, raw_), raw_);
+  values_ =
+      OptionValues(command_.variants.empty() ? command_.options : all_options(command_), raw_);
+  for (const Option& option : command_.options) {
+    if (!option.required || raw_.contains(option.name)) continue;
+    throw InvalidArgument(fmt::format("{} needs --{} {}", title_, option.name, option.value), help);
   }
   std::size_t next = 0;
   for (const Positional& positional : command.positionals) {
@@ -118,39 +85,13 @@ Arguments::Arguments(const Command& command, std::string title, RawOptions raw,
   }
 }
 
-const Option& Arguments::declared(const std::string& name) const {
-  const Option* option = find_option(*command_, name);
-  if (option == nullptr) invariant_broken("option --" + name + " is not in the table");
-  return *option;
-}
-
-std::optional<std::string> Arguments::maybe_text(const std::string& name) const {
-  const Option& option = declared(name);
-  if (const auto it = raw_.find(name); it != raw_.end() && !it->second.empty())
-    return it->second.front();
-  if (!option.fallback.empty()) return option.fallback;
-  return std::nullopt;
-}
-
-std::string Arguments::text(const std::string& name) const {
-  const auto text = maybe_text(name);
-  if (!text) invariant_broken("option --" + name + " has neither value nor default");
-  return *text;
-}
-
-double Arguments::number(const std::string& name) const { return parse_number(text(name)).value(); }
-
-std::optional<double> Arguments::maybe_number(const std::string& name) const {
-  const auto text = maybe_text(name);
-  return text ? parse_number(*text) : std::nullopt;
-}
-
-std::uint64_t Arguments::whole(const std::string& name) const {
-  return parse_whole(text(name)).value();
-}
-
-std::vector<std::string> Arguments::list(const std::string& name) const {
-  return split(text(name));
+OptionValues Arguments::values_of(const std::vector<Option>& declared) const {
+  RawOptions given;
+  for (const Option& option : declared) {
+    const auto it = raw_.find(dashes(option.name));
+    if (it != raw_.end()) given[option.name] = it->second;
+  }
+  return OptionValues(declared, std::move(given));
 }
 
 }  // namespace sotto::cli

@@ -24,7 +24,8 @@ class ModelAudit : public CommandCase {
   static std::vector<std::vector<double>> weights(const LinearTraining& training,
                                                   const Table& table, Rng& rng) {
     std::vector<std::vector<double>> all;
-    for (std::size_t i = 0; i < kRuns; ++i) all.push_back(training.run(table, rng).model.weights);
+    for (std::size_t i = 0; i < kRuns; ++i)
+      all.push_back(training.fit(*table_in_memory(table), rng).value().weights);
     return all;
   }
   // A lower bound on ε with confidence 1 − kAlpha: the direction and the threshold come from the first halves of the runs.
@@ -74,22 +75,22 @@ TEST_F(ModelAudit, NoMethodLeaksMoreThanItClaimsAndTooLittleNoiseIsCaught) {
         kind == LinearKind::linear
             ? "type = \"numeric\"\nrole = \"target\"\nbounds = [-1, 1]\n"
             : "type = \"categorical\"\nrole = \"target\"\nvalues = [\"-1\", \"1\"]\n";
-    const Encoder encoder(Schema::from_toml(
+    const Facts facts = table_facts(Schema::from_toml(
         "relation = \"add_remove\"\nrows = 1\n[columns.x]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
         "[columns.y]\n" +
         target));
-    const Table with = table(encoder, "with.csv", "1,1\n"),
-                without = table(encoder, "without.csv", "");
-    for (const Method method : all_methods()) {
-      if (method == Method::none || method == Method::automatic) continue;
+    const Table with = table(*facts.encoder, "with.csv", "1,1\n"),
+                without = table(*facts.encoder, "without.csv", "");
+    for (const Method& declared : linear_methods()) {
+      const std::string& method = declared.name;
+      if (method == "none" || method == "auto") continue;
       const auto lower = [&](double epsilon) -> std::optional<double> {
         try {
           const LinearTraining training(
-              encoder,
-              {.kind = kind,
-               .method = method,
-               .budget = Budget::approximate(epsilon, kDelta),
-               .options = {.iterations = method == Method::gradient ? 4u : 0u, .threads = 1}});
+              facts, {.kind = kind,
+                      .method = method,
+                      .budget = Budget::approximate(epsilon, kDelta),
+                      .options = {.iterations = method == "gradient" ? 4u : 0u, .threads = 1}});
           Rng rng = Rng::insecure_seed(7);
           const auto a = weights(training, with, rng);
           return std::max(epsilon_lower(a, weights(training, without, rng)),
@@ -101,17 +102,15 @@ TEST_F(ModelAudit, NoMethodLeaksMoreThanItClaimsAndTooLittleNoiseIsCaught) {
       const auto honest = lower(kClaim);
       if (!honest) continue;
       ++audited;
-      EXPECT_LE(*honest, kClaim) << name(kind) << " " << name(method);
+      EXPECT_LE(*honest, kClaim) << name(kind) << " " << method;
       auto mutant = lower(1000 * kClaim);  // the noise of ε = 500, claimed as 0.5
       // A test in one direction can miss a difference that another amount of noise shows.
       if (mutant && *mutant <= kClaim) mutant = lower(100 * kClaim);
       ASSERT_TRUE(mutant.has_value());
       if (*mutant > kClaim) ++caught;
-      RecordProperty(std::string(name(kind)) + "_" + std::string(name(method)) + "_mutant",
-                     std::to_string(*mutant));
+      RecordProperty(std::string(name(kind)) + "_" + method + "_mutant", std::to_string(*mutant));
       std::printf("  %s %s: at least %.3f of %.1f; with too little noise at least %.3f\n",
-                  std::string(name(kind)).c_str(), std::string(name(method)).c_str(), *honest,
-                  kClaim, *mutant);
+                  std::string(name(kind)).c_str(), method.c_str(), *honest, kClaim, *mutant);
     }
   }
   EXPECT_GE(audited, 5u);

@@ -1,11 +1,9 @@
 // The one seam between commands that touch private data and the budget ledger.
 //
-//   Payment payment(arguments, spec, unit);      // from --ledger, --dataset, …; free of charge when no ledger is named
-//   if (dry) payment.quote(context, json);       // "would this fit?"
-//   payment.reserve(context);                    // durable, BEFORE private data is read
-//   … read, compute: payment.guard([&] { … });   // a file that is not there or not the declared one gives the reservation back
-//   payment.commit(context);                     // durable, BEFORE the result leaves the process
-// A crash in between leaves the reservation spent. A later run with the same --key takes it up again; once committed, a key is used up.
+// A Payment quotes ("would this fit?") and pays: it reserves, durably, before private data is read,
+// and commits, durably, before the result leaves the process. A crash in between leaves the
+// reservation spent. A later run with the same --key takes it up again; once committed, a key is
+// used up. Commands do not call it step by step: perform() in ritual.hpp does.
 #pragma once
 
 #include <memory>
@@ -44,26 +42,37 @@ class Payment {
   bool active() const { return location_.has_value(); }
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
   void quote(Context& context, nlohmann::ordered_json& json);
-  // Work that goes on after a crash: only the run of this name takes the reservation up again. Before reserve().
-  void belongs_to(const std::string& run) { charge_.run = run; }
-  // result: names a result that is already fixed and waits to be written out; a committed reservation is good for the result that
-  // commit() named, and for nothing else.
-  void reserve(Context& context, const std::string& result = {});
-  // Runs what reads private data. A file that is absent or has another header gives the reservation back: that depends on public facts, so
-  // the ledger may say it. A row that cannot be parsed does not: the ledger's entry would tell its readers something about one record. The
-  // reservation then stays open, as after a crash, and a run with the same key takes it up once the file is corrected.
-  template <class Work>
-  auto guard(Work&& work) {
+  // Reserves, runs the work that reads private data, settles, commits, and hands out the result.
+  // run: of work that goes on after a crash, only the run of this name takes the reservation up.
+  // result: names a result that is fixed already and waits to be written out; a committed
+  // reservation is good for the result that it was committed with, and for nothing else.
+  // settle(value): the last thing before the commit; returns the name of the result, if it has one.
+  // undo(): called when nothing has begun or the reservation was given back.
+  template <class Work, class Settle, class Undo>
+  auto pay(Context& context, const std::string& run, const std::string& result, Work&& work,
+           Settle&& settle, Undo&& undo) {
+    charge_.run = run;
     try {
-      return work();
-    } catch (const SourceError&) {
-      give_back();
+      reserve(context, result);
+    } catch (...) {
+      undo();
       throw;
-    } catch (const DataError& error) {
-      throw stays_open(error);
     }
+    auto value = [&] {
+      try {
+        return work();
+      } catch (const SourceError&) {
+        give_back();
+        undo();
+        throw;
+      } catch (const DataError& error) {
+        if (!active()) undo();  // a reservation that stays open is taken up by this run only
+        throw stays_open(error);
+      }
+    }();
+    commit(context, settle(value));
+    return value;
   }
-  void commit(Context& context, const std::string& result = {});
 
   // After commit: what certificates and JSON results quote. Nothing without a ledger.
   const std::optional<ledger::Receipt>& receipt() const { return receipt_; }
@@ -71,6 +80,12 @@ class Payment {
   std::optional<LedgerReference> reference() const;
 
  private:
+  void reserve(Context& context, const std::string& result);
+  void commit(Context& context, const std::string& result);
+  // A file that is absent or has another header gives the reservation back: that depends on public
+  // facts, so the ledger may say it. A row that cannot be parsed does not: the ledger's entry would
+  // tell its readers something about one record. The reservation then stays open, as after a crash,
+  // and a run with the same key takes it up once the file is corrected.
   void give_back() noexcept;
   DataError stays_open(const DataError& error) const;
 

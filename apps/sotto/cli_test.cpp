@@ -26,7 +26,7 @@ std::string refusal(const std::vector<std::string>& words) {
   try {
     (void)parse(table(), words).arguments();
   } catch (const InvalidArgument& e) {
-    return std::string(e.what()) + " | " + e.hint();
+    return for_command_line(std::string(e.what()) + " | " + e.hint());
   }
   return "";
 }

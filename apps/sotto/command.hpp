@@ -5,47 +5,17 @@
 // declaration and its run function) and one line in table.cpp.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
+
+#include "sotto/core/option.hpp"
 
 namespace sotto::cli {
 
 class Arguments;
 struct Context;
 
-enum class Type { flag, text, number, whole, choice, list, file };
-
-// The numbers an option accepts; an open end excludes its limit.
-struct Range {
-  double lower = -std::numeric_limits<double>::infinity();
-  double upper = std::numeric_limits<double>::infinity();
-  bool open_lower = false, open_upper = false;
-
-  static Range above(double limit) { return {.lower = limit, .open_lower = true}; }
-  static Range from(double limit) { return {.lower = limit}; }
-  static Range between(double a, double b) { return {.lower = a, .upper = b}; }
-  static Range inside(double a, double b) {
-    return {.lower = a, .upper = b, .open_lower = true, .open_upper = true};
-  }
-  bool holds(double value) const;
-  std::string text()
-      const;  // "above 0", "above 0 and below 1", …; empty when everything is allowed
-};
-
-struct Option {
-  std::string name;                       // "epsilon" is --epsilon
-  Type type = Type::text;                 //
-  std::string value = {};                 // how help writes the value: "E", "FILE"
-  std::string help = {};                  // one sentence without a full stop
-  std::string fallback = {};              // the default, as the user would write it; empty: none
-  std::vector<std::string> choices = {};  // of Type::choice
-  Range range = {};                       // of numbers
-  std::string hint = {};                  // what to do when the value is refused
-  char letter = 0;                        // 'q' adds -q
-  bool required = false;                  //
-  std::string group = "Options";          // the heading in help
-};
+using Type = OptionType;
 
 struct Positional {
   std::string name;  // "SPEC"
@@ -61,6 +31,14 @@ struct Example {
   std::string command;  // what to type; a test runs every one of them
 };
 
+// Options that a command has for one value of its selector, such as the kind of a model.
+struct Variant {
+  std::string value;  // "logistic"
+  std::string title;  // the heading of these options in documents: "Linear models"
+  std::string help;   // what the value stands for
+  std::vector<Option> options = {};
+};
+
 struct Command {
   std::string name;
   std::string summary;           // one line for lists
@@ -72,9 +50,21 @@ struct Command {
   void (*run)(const Arguments&, Context&) = nullptr;
   std::string usage = {};  // arguments in the usage line when the generated one is not clear enough
   bool hidden = false;     // works, but no list mentions it
+  std::string selector = {};  // the option whose value chooses a variant: "model"
+  std::vector<Variant> variants = {};
 };
 
 const Option* find_option(const Command& command, const std::string& name);
+// Those of all variants too, each name once; choices are those of any variant.
+std::vector<Option> all_options(const Command& command);
+// The command as it is for one value of its selector: with the options of that variant, and with
+// no variants. Unchanged for a value that is none of them.
+Command resolved(const Command& command, const std::string& value);
+// Of the variants, in their order, each once.
+std::vector<std::string> variant_titles(const Command& command);
+// The options under a title: those of its variants, each once. What not all of them have says whose
+// it is.
+std::vector<Option> titled_options(const Command& command, const std::string& title);
 const Command* find_command(const Command& parent, const std::string& name);
 
 // The root of the table: `sotto` itself with all its commands.

@@ -13,6 +13,7 @@
 
 #include "app.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/option.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto::cli {
@@ -60,7 +61,7 @@ class CommandCase : public testing::Test {
         run(words, context);
       } catch (const Error& error) {
         outcome.code = exit_code(error.code());
-        outcome.err += std::string(error.what()) + "\n" + error.hint() + "\n";
+        outcome.err += for_command_line(std::string(error.what()) + "\n" + error.hint() + "\n");
       }
       out.flush();
       err.flush();

@@ -35,7 +35,7 @@ std::string bash_completion(const Command& root) {
       offered.insert(offered.end(), p.choices.begin(), p.choices.end());
       files = files || p.type == Type::file;
     }
-    for (const Option& option : command.options) {
+    for (const Option& option : all_options(command)) {
       offered.push_back("--" + option.name);
       if (option.type == Type::flag) continue;
       values += fmt::format("    '{}:--{}') mapfile -t COMPREPLY < <({}); return ;;\n", name,

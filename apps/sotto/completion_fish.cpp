@@ -42,7 +42,7 @@ complete -c sotto -f
     for (const Command& c : command.commands) {
       if (!c.hidden) out += fmt::format("{} -a {} -d {}\n", head, c.name, quote(c.summary));
     }
-    for (const Option& o : command.options) {
+    for (const Option& o : all_options(command)) {
       out += fmt::format("{} -l {}", head, o.name);
       if (o.letter != 0) out += fmt::format(" -s {}", o.letter);
       if (o.type != Type::flag) out += o.type == Type::file ? " -r -F" : " -x";

@@ -38,7 +38,7 @@ std::string action(Type type, const std::vector<std::string>& choices) {
 
 std::string specs(const Command& command) {
   std::string out;
-  for (const Option& o : command.options) {
+  for (const Option& o : all_options(command)) {
     const std::string tail = o.type == Type::flag
                                  ? ""
                                  : fmt::format(":{}:{}", quote(o.value), action(o.type, o.choices));

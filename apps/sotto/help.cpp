@@ -112,8 +112,9 @@ std::vector<std::string> groups(const Command& command) {
   return result;
 }
 
-std::string help_text(const std::vector<const Command*>& path) {
-  const Command& command = *path.back();
+std::string help_text(std::vector<const Command*> path, const std::string& variant) {
+  const Command command = resolved(*path.back(), variant);
+  path.back() = &command;
   std::string out = fmt::format("{}: {}\n", title(path), command.summary);
   if (!command.examples.empty()) {
     out += "\nExamples\n";
@@ -139,6 +140,15 @@ std::string help_text(const std::vector<const Command*>& path) {
           p.choices.empty() ? p.help : fmt::format("{} ({})", p.help, fmt::join(p.choices, ", ")));
     }
   }
+  for (const std::string& heading : variant_titles(command)) {
+    out += fmt::format("\n{}\n", heading);
+    for (const Variant& v : command.variants)
+      if (v.title == heading)
+        two_columns(out, fmt::format("--{} {}", command.selector, v.value), v.help);
+  }
+  if (!command.variants.empty())
+    out += fmt::format("  The options of one of them: {} --{} {} --help\n", title(path),
+                       command.selector, command.variants.back().value);
   for (const std::string& group : groups(command)) {
     out += fmt::format("\n{}\n", group);
     for (const Option& option : command.options) {

@@ -8,7 +8,9 @@
 
 namespace sotto::cli {
 
-std::string help_text(const std::vector<const Command*>& path);
+// variant: the value of the command's selector whose options are shown; empty: what there is to
+// choose from.
+std::string help_text(std::vector<const Command*> path, const std::string& variant = {});
 
 // Pieces that the man page and the reference page share.
 std::string title(const std::vector<const Command*>& path);

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "commands/deep_options.hpp"
+#include "families.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learning/artifact.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -27,9 +28,14 @@ std::vector<fs::path> places() {
 }  // namespace
 
 bool is_deep_call(const Command& command, const Arguments& arguments) {
+  // Declared here, and in another executable with its functions.
+  const auto elsewhere = [](const Family* family) {
+    return family != nullptr && family->plan == nullptr;
+  };
   if (command.name == "dpsgd") return true;
-  if (command.name == "train" || command.name == "sweep") return is_network(arguments);
-  return (command.name == "evaluate" || command.name == "predict") && is_deep_artifact(arguments);
+  if (command.selector == "model") return elsewhere(&family_named(arguments));
+  if (command.name != "evaluate" && command.name != "predict") return false;
+  return elsewhere(find_family(families(), family_of_artifact(arguments.text("model"))));
 }
 
 std::map<std::string, Run>& deep_runs() {

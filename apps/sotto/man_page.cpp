@@ -43,6 +43,11 @@ void write_options(std::string& out, const Command& command) {
         out += fmt::format(".TP\n.B {}\n{}\n", roff(option_left(o)), roff(option_right(o)));
     }
   }
+  for (const std::string& title : variant_titles(command)) {
+    out += fmt::format(".PP\n{}:\n", roff(title));
+    for (const Option& o : titled_options(command, title))
+      out += fmt::format(".TP\n.B {}\n{}\n", roff(option_left(o)), roff(option_right(o)));
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/data/nearest_name.hpp"
+#include "sotto/core/nearest_name.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::string> visible(const std::vector<Command>& commands) {
 [[noreturn]] void unknown_option(const Call& call, const std::string& word) {
   const std::string typed = word.substr(0, word.find('='));
   std::vector<std::string> names;
-  for (const Option& option : call.command().options) names.push_back("--" + option.name);
+  for (const Option& option : all_options(call.command())) names.push_back("--" + option.name);
   const std::string near = nearest_name(typed, names);
   throw InvalidArgument(fmt::format("{} has no option '{}'", call.title(), typed),
                         near.empty() ? fmt::format("see: {} --help", call.title())
@@ -81,7 +81,8 @@ Call parse(const Command& root, const std::vector<std::string>& words) {
   app.set_help_flag();
   app.allow_extras();
   std::vector<CLI::Option*> bound;
-  for (const Option& option : call.command().options) {
+  const std::vector<Option> options = all_options(call.command());
+  for (const Option& option : options) {
     std::string names = "--" + option.name;
     if (option.letter != 0) names = fmt::format("-{},{}", option.letter, names);
     CLI::Option* b = option.type == Type::flag ? app.add_flag(names) : app.add_option(names);
@@ -101,7 +102,7 @@ Call parse(const Command& root, const std::vector<std::string>& words) {
   }
 
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    if (bound[i]->count() > 0) call.options[call.command().options[i].name] = bound[i]->results();
+    if (bound[i]->count() > 0) call.options[options[i].name] = bound[i]->results();
   }
   bool only_arguments = false;
   for (const std::string& word : app.remaining()) {

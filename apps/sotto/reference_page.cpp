@@ -48,6 +48,14 @@ void write_command(std::string& out, const std::vector<const Command*>& path) {
     rows += fmt::format("| `{}` | {} |\n", option_left(o), cell(option_right(o)));
   }
   if (!rows.empty()) out += "\n| option | is |\n|---|---|\n" + rows;
+  for (const std::string& heading : variant_titles(command)) {
+    out += fmt::format("\n{}:\n\n| --{} | is |\n|---|---|\n", heading, command.selector);
+    for (const Variant& v : command.variants)
+      if (v.title == heading) out += fmt::format("| `{}` | {} |\n", v.value, cell(v.help));
+    out += "\n| option | is |\n|---|---|\n";
+    for (const Option& o : titled_options(command, heading))
+      out += fmt::format("| `{}` | {} |\n", option_left(o), cell(option_right(o)));
+  }
 }
 
 }  // namespace

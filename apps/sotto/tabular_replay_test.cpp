@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "command_case_test.hpp"
-#include "sotto/models/linear/method.hpp"
+#include "sotto/models/linear/linear_routes.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -64,11 +64,11 @@ class TabularReplay : public CommandCase {
                                         {"svm", "ill"},
                                         {"logistic", "grade"},
                                         {"linear", "cost"}}) {
-      for (const Method method : all_methods()) {
-        if (method == Method::none) continue;
+      for (const Method& method : linear_methods()) {
+        if (method.name == "none") continue;
         for (const Words& budget :
              {Words{"--epsilon", "1"}, Words{"--epsilon", "1", "--delta", "1e-6"}}) {
-          const Run run{model, target, std::string(name(method)), budget};
+          const Run run{model, target, method.name, budget};
           Rng rng = Rng::insecure_seed(1);
           const Outcome plan =
               run_words(words(run, schema, "absent.csv") + Words{"--dry-run"}, rng);

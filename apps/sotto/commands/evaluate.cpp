@@ -1,52 +1,66 @@
 // sotto evaluate: how good a model is on a file, as it is (NOT PRIVATE) or with a budget.
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "../certify.hpp"
 #include "../charge.hpp"
+#include "../families.hpp"
 #include "evaluation.hpp"
-#include "sotto/models/artifact.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/learning/artifact.hpp"
+#include "training.hpp"
 
 namespace sotto::cli {
 namespace {
 
-void run(const Arguments& arguments, Context& context) {
-  const Artifact artifact = read_artifact(arguments.text("model"));
-  const Encoder encoder = for_other_data(artifact.encoder);
-  TableOptions options = table_options(arguments, encoder.schema());
-  std::optional<std::size_t> groups;
-  Subject subject = table_subject(arguments, encoder, options, groups);
-  subject.file = "model.json";
-  subject.digest = artifact.certificate.files.at("model.json");
-  subject.score = [&] {
-    const Table table = load_table(arguments.text("data"), encoder, options);
-    return score_rows(artifact.model, table, groups);
-  };
-  run_evaluation(arguments, context, subject);
-}
-
-}  // namespace
-
-Subject table_subject(const Arguments& arguments, const Encoder& encoder, TableOptions& options,
-                      std::optional<std::size_t>& group_column) {
-  const Schema& schema = encoder.schema();
-  const ColumnEncoder& target = encoder.target();
-  Subject subject;
-  if (!target.is_numeric()) subject.labels = target.labels();
-  subject.target = target.column().bounds;
-  subject.relation = schema.relation;
-  subject.contributions = schema.unit == Unit::user ? schema.max_contributions : 1;
-  subject.unit = name(schema.unit);
-  if (!arguments.given("groups")) return subject;
+// The facts about a table that its schema holds; --groups COLUMN among them, which the reader is
+// told through `options`. Returns which of the table's group columns it is.
+std::optional<std::size_t> add_groups(const Arguments& arguments, const Encoder& encoder,
+                                      TableOptions& options, Subject& subject) {
+  if (!arguments.given("groups")) return std::nullopt;
   const std::string column = arguments.text("groups");
   const auto& declared = encoder.groups();
   const auto found = std::find_if(declared.begin(), declared.end(), [&](const ColumnEncoder& c) {
     return c.column().name == column;
   });
   if (found == declared.end()) options.extra_groups = {column};
-  group_column = static_cast<std::size_t>(found - declared.begin());
   subject.groups = encoder.group(column).labels();
-  return subject;
+  return static_cast<std::size_t>(found - declared.begin());
 }
+
+void run(const Arguments& arguments, Context& context) {
+  const Artifact artifact = read_artifact(arguments.text("model"), families());
+  const Model& model = *artifact.model;
+  if (!is_supervised(model.task()))
+    throw Unsupported(fmt::format("a model that is to {} predicts no target to compare with",
+                                  name(model.task())));
+  Subject subject;
+  subject.labels = model.columns().front().labels;
+  subject.relation = artifact.facts.relation;
+  subject.contributions = artifact.facts.contributions;
+  subject.unit = name(artifact.facts.unit);
+  subject.files = artifact.certificate.files;
+  const Encoder* encoder = artifact.facts.encoder.get();
+  TableOptions options;
+  std::optional<std::size_t> group;
+  if (encoder != nullptr) {
+    options = table_options(arguments, encoder->schema());
+    group = add_groups(arguments, *encoder, options, subject);
+    subject.target = encoder->target().column().bounds;
+  } else if (arguments.given("groups")) {
+    throw InvalidArgument("--groups needs a table; images have no columns");
+  }
+  subject.score = [&] {
+    std::vector<ScoredRow> rows;
+    applied_source(arguments, artifact.facts, options)->each([&](const Block& block) {
+      for (ScoredRow& row : model.score(block, group)) rows.push_back(std::move(row));
+    });
+    return rows;
+  };
+  run_evaluation(arguments, context, subject);
+}
+
+}  // namespace
 
 Command evaluate_command() {
   std::vector<Option> options = model_data_options();

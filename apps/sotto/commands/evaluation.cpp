@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../certify.hpp"
-#include "../charge.hpp"
 #include "../cost.hpp"
+#include "../ritual.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "sotto/models/private_evaluation.hpp"
+#include "sotto/learning/certify.hpp"
+#include "sotto/learning/private_evaluation.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -119,24 +119,65 @@ PrivateEvaluationPlan plan_of(const Arguments& arguments, const Subject& subject
                                budget_of(arguments));
 }
 
+Certificate certificate_of(const PrivateEvaluationPlan& plan, const Event& event,
+                           const Subject& subject, double delta, const Rng& rng) {
+  Certificate c = certify(event, plan.relation(), delta, rng);
+  c.unit = subject.unit;
+  c.method = "evaluation";
+  c.description = plan.describe();
+  c.assumptions = {"the model, its schema and the labels of classes and groups are public"};
+  c.files = subject.files;
+  return c;
+}
+
+void show_result(const Arguments& arguments, Context& context, const Subject& subject,
+                 const PrivateEvaluation& result, const std::string& promise,
+                 const std::string& plan, Json&& json) {
+  const bool classes = subject.classification();
+  // One label: the group is everything.
+  const auto of_group = [&](std::size_t g) -> const PrivateQuality& {
+    return result.groups.empty() ? result.all : result.groups[g];
+  };
+  if (arguments.flag("json")) {
+    context.out.print("{}\n", json.dump());
+    return;
+  }
+  context.out.print("{}\n", to_text(classes, result.all));
+  for (std::size_t g = 0; g < subject.groups.size(); ++g)
+    context.out.print("  {:<24} {}\n", subject.groups[g], to_text(classes, of_group(g)));
+  context.out.print("  guarantee  {} on the evaluation data\n  plan       {}\n", promise, plan);
+  if (arguments.given("insecure-seed")) context.out.print("  {}\n", kInsecure);
+}
+
+void add_result(Json& json, const Subject& subject, const PrivateEvaluation& result) {
+  const bool classes = subject.classification();
+  json.update(to_json(classes, result.all));
+  if (classes) json["labels"] = subject.labels;
+  if (!subject.groups.empty()) json["groups"] = Json::array();
+  for (std::size_t g = 0; g < subject.groups.size(); ++g) {
+    Json line = {{"group", subject.groups[g]}};
+    line.update(to_json(classes, result.groups.empty() ? result.all : result.groups[g]));
+    json["groups"].push_back(std::move(line));
+  }
+}
+
 void run_private(const Arguments& arguments, Context& context, const Subject& subject) {
   const PrivateEvaluationPlan plan = plan_of(arguments, subject);
   const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
-  const bool classes = subject.classification();
-  const std::string& unit = subject.unit;
   const std::string promise =
       fmt::format("epsilon = {}, delta = {} ({}, unit: one {})", round_up(*cost.epsilon),
-                  round_up(*cost.delta), name(plan.relation()), unit);
-  Json json = {{"schema", 1},
+                  round_up(*cost.delta), name(plan.relation()), subject.unit);
+  PaidWork<Release<PrivateEvaluation>> work;
+  work.spec = Spec{plan.relation(), {plan.event()}};
+  work.unit = subject.unit;
+  work.json = {{"schema", 1},
                {"private", true},
                {"epsilon", *cost.epsilon},
                {"delta", *cost.delta},
                {"relation", name(plan.relation())},
-               {"unit", unit}};
-  Payment payment(arguments, Spec{plan.relation(), {plan.event()}}, unit);
-  if (arguments.flag("dry-run")) {
-    json["dry_run"] = true;
-    payment.quote(context, json);
+               {"unit", subject.unit}};
+  work.show = [&](const Json& quoted) {
+    Json json = quoted;
     json["event"] = to_json(plan.event());
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
@@ -144,52 +185,27 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
       context.out.print("not run, no data read\n  would cost {}\n  plan       {}\n", promise,
                         plan.describe());
     }
-    return;
-  }
-  std::optional<Rng> seeded = insecure_rng(arguments, context);
-  Rng& rng = seeded ? *seeded : context.rng();
-  payment.reserve(context);
-  const std::vector<ScoredRow> rows = payment.guard(subject.score);
-  if (count_is_public(plan.relation()) && unit == name(Unit::record))
-    check_delta(arguments, rows.size(), "rows", context);
-  const auto release = plan.run(rows, rng);
-  payment.commit(context);
-  Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
-  certificate.ledger = payment.reference();
-  certificate.unit = unit;
-  certificate.method = "evaluation";
-  certificate.description = plan.describe();
-  certificate.assumptions = {
-      "the model, its schema and the labels of classes and groups are public"};
-  certificate.files = {{subject.file, subject.digest}};
-  if (arguments.given("certificate")) write_certificate(arguments.text("certificate"), certificate);
-
-  const PrivateEvaluation& result = release.value;
-  // One label: the group is everything.
-  const auto of_group = [&](std::size_t g) -> const PrivateQuality& {
-    return result.groups.empty() ? result.all : result.groups[g];
   };
-  if (arguments.flag("json")) {
-    json.update(to_json(classes, result.all));
-    if (classes) json["labels"] = subject.labels;
-    if (!subject.groups.empty()) json["groups"] = Json::array();
-    for (std::size_t g = 0; g < subject.groups.size(); ++g) {
-      Json line = {{"group", subject.groups[g]}};
-      line.update(to_json(classes, of_group(g)));
-      json["groups"].push_back(std::move(line));
-    }
+  work.run = [&](Rng& rng) {
+    const std::vector<ScoredRow> rows = subject.score();
+    if (count_is_public(plan.relation()) && subject.unit == name(Unit::record))
+      check_delta(arguments, rows.size(), "rows", context);
+    return plan.run(rows, rng);
+  };
+  work.publish = [&](Release<PrivateEvaluation>&& release, Json&& json, Rng& rng,
+                     const Payment* payment) {
+    Certificate certificate = certificate_of(plan, release.event, subject, *cost.delta, rng);
+    certificate.ledger = payment->reference();
+    if (arguments.given("certificate"))
+      write_certificate(arguments.text("certificate"), certificate);
+    add_result(json, subject, release.value);
     json["certificate"] = to_json(certificate);
-    payment.add_to(json);
-    if (seeded) json["warning"] = kInsecure;
-    context.out.print("{}\n", json.dump());
-    return;
-  }
-  context.out.print("{}\n", to_text(classes, result.all));
-  for (std::size_t g = 0; g < subject.groups.size(); ++g)
-    context.out.print("  {:<24} {}\n", subject.groups[g], to_text(classes, of_group(g)));
-  context.out.print("  guarantee  {} on the evaluation data\n  plan       {}\n", promise,
-                    plan.describe());
-  if (seeded) context.out.print("  {}\n", kInsecure);
+    payment->add_to(json);
+    if (arguments.given("insecure-seed")) json["warning"] = kInsecure;
+    show_result(arguments, context, subject, release.value, promise, plan.describe(),
+                std::move(json));
+  };
+  perform(arguments, context, std::move(work));
 }
 
 }  // namespace

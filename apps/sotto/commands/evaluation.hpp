@@ -1,15 +1,16 @@
-// What sotto evaluate does once the kind of model no longer matters.
+// What sotto evaluate does once model and data are known.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "../context.hpp"
 #include "model_options.hpp"
-#include "sotto/models/evaluation.hpp"
+#include "sotto/learning/evaluation.hpp"
 
 namespace sotto::cli {
 
@@ -20,16 +21,12 @@ struct Subject {
   Relation relation = Relation::add_remove;
   std::uint64_t contributions = 1;  // rows of one unit
   std::string unit = "record";
-  std::vector<std::string> groups = {};  // labels of the groups asked for
-  std::string file, digest;              // what a certificate of the evaluation names: the model
+  std::vector<std::string> groups = {};                // labels of the groups asked for
+  std::map<std::string, std::string> files = {};       // of the model, with their digests
   std::function<std::vector<ScoredRow>()> score = {};  // reads the data. Private
 
   bool classification() const { return !labels.empty(); }
 };
-
-// The facts that a table's schema holds; --groups COLUMN among them, which the reader is told through `options`.
-Subject table_subject(const Arguments& arguments, const Encoder& encoder, TableOptions& options,
-                      std::optional<std::size_t>& group_column);
 
 // Without a budget the figures as they are, NOT PRIVATE; with one a private release.
 void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject);

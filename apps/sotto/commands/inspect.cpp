@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "../certify.hpp"
 #include "../charge.hpp"
 #include "../fingerprinting.hpp"
+#include "../ritual.hpp"
 #include "../signing.hpp"
 #include "model_options.hpp"
 #include "sotto/accounting/account.hpp"
@@ -19,6 +19,7 @@
 #include "sotto/core/whole_file.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/fingerprint.hpp"
+#include "sotto/learning/certify.hpp"
 #include "sotto/ledger/history.hpp"
 #include "sotto/ledger/verify.hpp"
 

@@ -33,8 +33,6 @@ Schema schema_of(const Arguments& arguments) {
   return arguments.given("target") ? schema.with_target(arguments.text("target")) : schema;
 }
 
-Encoder encoder_of(const Arguments& arguments) { return Encoder(schema_of(arguments)); }
-
 TableOptions table_options(const Arguments& arguments) {
   TableOptions options;
   options.csv.header = !arguments.flag("no-header");
@@ -62,12 +60,6 @@ TableOptions table_options(const Arguments& arguments, const Schema& schema) {
   TableOptions options = table_options(arguments);
   options.csv.names = arguments.flag("no-header") ? schema.names() : std::vector<std::string>{};
   return options;
-}
-
-Encoder for_other_data(const Encoder& trained) {
-  Schema schema = trained.schema();
-  schema.rows.reset();
-  return Encoder(std::move(schema));
 }
 
 }  // namespace sotto::cli

@@ -9,13 +9,10 @@ namespace sotto::cli {
 
 std::vector<Option> training_data_options();  // --data, --schema, --target, --no-header
 
-Schema schema_of(const Arguments& arguments);    // --schema with --target; throws DataError
-Encoder encoder_of(const Arguments& arguments);  // throws DataError
+Schema schema_of(const Arguments& arguments);  // --schema with --target; throws DataError
 TableOptions table_options(const Arguments& arguments);
 TableOptions table_options(const Arguments& arguments, const Schema& schema);
 
 std::vector<Option> model_data_options();  // --model DIR, --data, --no-header
-// Other files may have any number of rows: the declared number is that of the training data.
-Encoder for_other_data(const Encoder& trained);
 
 }  // namespace sotto::cli

@@ -3,56 +3,45 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../families.hpp"
 #include "../output_file.hpp"
-#include "model_options.hpp"
-#include "sotto/models/artifact.hpp"
+#include "sotto/data/csv_field.hpp"
+#include "sotto/learning/artifact.hpp"
+#include "training.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A field of a CSV file, quoted where it must be.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+std::string field(const OutputColumn& column, double value) {
+  if (!column.labels.empty()) return csv_field(column.labels.at(static_cast<std::size_t>(value)));
+  return column.is_probability ? fmt::format("{:.6f}", value) : fmt::format("{:.9g}", value);
 }
 
 void run_predict(const Arguments& arguments, Context& context) {
-  const Artifact artifact = read_artifact(arguments.text("model"));
-  const Encoder encoder = for_other_data(artifact.encoder);
-  TableOptions options = table_options(arguments, encoder.schema());
+  const Artifact artifact = read_artifact(arguments.text("model"), families());
+  TableOptions options;
+  if (artifact.facts.encoder) options = table_options(arguments, artifact.facts.encoder->schema());
   options.targets = false;
-  const bool classification = artifact.model.loss != Loss::squared;
-  const ColumnEncoder& target = encoder.target();
+  const std::vector<OutputColumn> columns = artifact.model->columns();
   OutputFile file(arguments.text("out"));
-  std::string text = classification ? "prediction,probability\n" : "prediction\n";
-  std::vector<double> wide;
-  std::vector<float> record;
+  std::string text;
+  for (const OutputColumn& column : columns)
+    text += (text.empty() ? "" : ",") + csv_field(column.name);
+  text += '\n';
   std::uint64_t rows = 0;
-  for_each_block(
-      arguments.text("data"), encoder, 4096,
-      [&](const Table& block) {
-        wide.resize(block.width());
-        record.resize(block.width());
-        for (std::size_t i = 0; i < block.rows(); ++i) {
-          block.row(i, wide);
-          for (std::size_t j = 0; j < wide.size(); ++j) record[j] = static_cast<float>(wide[j]);
-          if (classification) {
-            const std::size_t c = artifact.model.classify(record);
-            text += fmt::format("{},{:.6f}\n", csv_field(target.labels()[c]),
-                                artifact.model.probabilities(record)[c]);
-          } else {
-            text += fmt::format("{:.9g}\n", target.unscaled(artifact.model.regress(record)));
-          }
-        }
-        rows += block.rows();
-        file.write(text);
-        text.clear();
-      },
-      options);
+  applied_source(arguments, artifact.facts, options)->each([&](const Block& block) {
+    const std::vector<double> values = artifact.model->apply(block);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t c = i % columns.size();
+      text += field(columns[c], values[i]);
+      text += c + 1 < columns.size() ? ',' : '\n';
+    }
+    rows += block.rows();
+    file.write(text);
+    text.clear();
+  });
   file.write(text);
   file.publish();
   if (arguments.flag("json")) {

@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "../certify.hpp"
 #include "../charge.hpp"
 #include "../cost.hpp"
 #include "../fingerprinting.hpp"
+#include "../ritual.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/learning/certify.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -94,12 +95,13 @@ void run(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
   const Cost cost = cost_of(release.event, relation_of(arguments), arguments);
   check_certificate_options(arguments, cost);
-  Json json = {{"schema", 1}};
-  Payment payment(arguments, Spec{relation_of(arguments), {release.event}}, "record");
-  if (arguments.flag("dry-run")) {
-    payment.quote(context, json);
+  std::string fingerprint_key, fingerprint;
+  PaidWork<Answer> work;
+  work.spec = Spec{relation_of(arguments), {release.event}};
+  work.json = {{"schema", 1}};
+  work.show = [&](const Json& quoted) {
     if (arguments.flag("json")) {
-      json["dry_run"] = true;
+      Json json = quoted;
       add_cost(json, release.event, arguments, cost);
       context.out.print("{}\n", json.dump());
     } else {
@@ -107,37 +109,45 @@ void run(const Arguments& arguments, Context& context) {
           "{}: not run, no data read\n  would cost {}\n  plan       {}\n  event      {}\n",
           release.what, guarantee(arguments, cost), release.plan, to_json(release.event).dump());
     }
-    return;
-  }
-  std::optional<Rng> seeded = insecure_rng(arguments, context);
-  Rng& rng = seeded ? *seeded : context.rng();
-  const std::string fingerprint_key = read_fingerprint_key(arguments);
-  payment.reserve(context);
-  const Answer answer = payment.guard([&] { return release.run(rng); });
-  if (count_is_public(relation_of(arguments))) check_delta(arguments, answer.rows, "rows", context);
-  const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
-  payment.commit(context);
-  if (arguments.given("certificate")) {
-    Certificate c = certificate(release, arguments, cost, rng);
-    c.fingerprint = fingerprint;
-    c.ledger = payment.reference();
-    write_certificate(arguments.text("certificate"), c);
-  }
-  if (arguments.flag("json")) {
-    json["value"] = answer.value;
-    json["noise"] = noise_json(answer.noise);
-    add_cost(json, answer.event, arguments, cost);
-    if (seeded) json["warning"] = kInsecure;
-    payment.add_to(json);
-    context.out.print("{}\n", json.dump());
-  } else if (context.quiet) {
-    context.out.print("{}\n", answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text);
-  } else {
-    context.out.print("{}:{}{}\n  noise      {}\n  guarantee  {}\n  plan       {}\n", release.what,
-                      answer.text.starts_with('\n') ? "" : " ", context.bold(answer.text),
-                      noise_text(answer.noise), guarantee(arguments, cost), release.plan);
-    if (seeded) context.out.print("  {}\n", kInsecure);
-  }
+  };
+  work.prepare = [&](Rng&, const Payment*) {
+    fingerprint_key = read_fingerprint_key(arguments);
+    return Ready{};
+  };
+  work.run = [&](Rng& rng) { return release.run(rng); };
+  work.settle = [&](Answer& answer) {
+    if (count_is_public(relation_of(arguments)))
+      check_delta(arguments, answer.rows, "rows", context);
+    fingerprint = fingerprint_of_data(arguments, fingerprint_key);
+    return std::string();
+  };
+  work.publish = [&](Answer&& answer, Json&& json, Rng& rng, const Payment* payment) {
+    if (arguments.given("certificate")) {
+      Certificate c = certificate(release, arguments, cost, rng);
+      c.fingerprint = fingerprint;
+      c.ledger = payment->reference();
+      write_certificate(arguments.text("certificate"), c);
+    }
+    const bool insecure = arguments.given("insecure-seed");
+    if (arguments.flag("json")) {
+      json["value"] = answer.value;
+      json["noise"] = noise_json(answer.noise);
+      add_cost(json, answer.event, arguments, cost);
+      if (insecure) json["warning"] = kInsecure;
+      payment->add_to(json);
+      context.out.print("{}\n", json.dump());
+    } else if (context.quiet) {
+      context.out.print("{}\n",
+                        answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text);
+    } else {
+      context.out.print("{}:{}{}\n  noise      {}\n  guarantee  {}\n  plan       {}\n",
+                        release.what, answer.text.starts_with('\n') ? "" : " ",
+                        context.bold(answer.text), noise_text(answer.noise),
+                        guarantee(arguments, cost), release.plan);
+      if (insecure) context.out.print("  {}\n", kInsecure);
+    }
+  };
+  perform(arguments, context, std::move(work));
 }
 
 std::vector<Option> data_options(bool column_required) {

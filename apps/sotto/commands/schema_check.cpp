@@ -6,10 +6,10 @@
 
 #include "commands.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/nearest_name.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/csv.hpp"
 #include "sotto/data/encoder.hpp"
-#include "sotto/data/nearest_name.hpp"
 
 namespace sotto::cli {
 namespace {

@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "../certify.hpp"
 #include "../charge.hpp"
 #include "../cost.hpp"
 #include "../output_file.hpp"
+#include "../ritual.hpp"
 #include "budget_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/draft.hpp"
-#include "sotto/models/schema_estimate.hpp"
+#include "sotto/learning/certify.hpp"
+#include "sotto/learning/schema_estimate.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -67,16 +68,16 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
                                 budget_of(arguments));
   if (options.rows) check_delta(arguments, *options.rows, "declared rows", context);
   const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
-  Json json = {{"schema", 1},
+  using Estimated = Release<SchemaEstimatePlan::Estimate>;
+  PaidWork<Estimated> work;
+  work.spec = Spec{plan.relation(), {plan.event()}};
+  work.json = {{"schema", 1},
                {"source", "private"},
                {"epsilon", *cost.epsilon},
                {"delta", *cost.delta},
                {"relation", name(plan.relation())},
                {"event", to_json(plan.event())}};
-  Payment payment(arguments, Spec{plan.relation(), {plan.event()}}, "record");
-  if (arguments.flag("dry-run")) {
-    json["dry_run"] = true;
-    payment.quote(context, json);
+  work.show = [&](const Json& json) {
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
     } else {
@@ -84,29 +85,29 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
           "not run, no row read\n  would cost epsilon = {}, delta = {}\n  plan       {}\n",
           round_up(*cost.epsilon), round_up(*cost.delta), plan.describe());
     }
-    return;
-  }
-  std::optional<Rng> seeded = insecure_rng(arguments, context);
-  Rng& rng = seeded ? *seeded : context.rng();
-  payment.reserve(context);
-  const auto release = payment.guard([&] {
+  };
+  work.run = [&](Rng& rng) {
     CsvReader file(path);
     return plan.run(file, rng);
-  });
-  payment.commit(context);
-  Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
-  certificate.ledger = payment.reference();
-  certificate.method = "schema_estimate";
-  certificate.description = plan.describe();
-  if (arguments.given("certificate")) write_certificate(arguments.text("certificate"), certificate);
-  json["certificate"] = to_json(certificate);
-  payment.add_to(json);
-  if (seeded) json["warning"] = kInsecure;
-  print(draft_text(origin(cost, plan.relation()) + (seeded ? std::string(" ") + kInsecure : ""),
-                   release.value.columns, release.value.options),
-        std::move(json), arguments, context);
-  context.note(fmt::format("spent epsilon = {}, delta = {} on this draft: {}",
-                           round_up(*cost.epsilon), round_up(*cost.delta), plan.describe()));
+  };
+  work.publish = [&](Estimated&& release, Json&& json, Rng& rng, const Payment* payment) {
+    Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
+    certificate.ledger = payment->reference();
+    certificate.method = "schema_estimate";
+    certificate.description = plan.describe();
+    if (arguments.given("certificate"))
+      write_certificate(arguments.text("certificate"), certificate);
+    json["certificate"] = to_json(certificate);
+    payment->add_to(json);
+    const bool insecure = arguments.given("insecure-seed");
+    if (insecure) json["warning"] = kInsecure;
+    print(draft_text(origin(cost, plan.relation()) + (insecure ? std::string(" ") + kInsecure : ""),
+                     release.value.columns, release.value.options),
+          std::move(json), arguments, context);
+    context.note(fmt::format("spent epsilon = {}, delta = {} on this draft: {}",
+                             round_up(*cost.epsilon), round_up(*cost.delta), plan.describe()));
+  };
+  perform(arguments, context, std::move(work));
 }
 
 void run(const Arguments& arguments, Context& context) {

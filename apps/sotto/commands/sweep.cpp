@@ -7,153 +7,177 @@
 #include <memory>
 
 #include "../charge.hpp"
-#include "deep_options.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/models/evaluation.hpp"
-#include "sotto/models/linear/training.hpp"
+#include "sotto/learning/evaluation.hpp"
+#include "training.hpp"
 
 namespace sotto::cli {
 namespace {
 
-// Training and test rows under one encoding. Methods may encode differently, so there can be several.
-struct Rows {
-  Schema schema;  // as asked for, before the split
-  std::unique_ptr<Encoder> encoder, test_encoder;
-  std::unique_ptr<Table> train, test;
+// Training and test records under one encoding. Methods may encode differently, so there can be
+// several.
+struct Records {
+  Facts asked, facts;  // before and after the split, which changes the declared rows
+  std::optional<Table> train_table, test_table;
+  std::unique_ptr<Source> train, test;
 };
 
-void split(Rows& rows, const Table& all, double fraction) {
-  const std::vector<bool> held = held_out_rows(all.rows(), fraction);
-  Schema schema = rows.schema;
-  schema.rows = static_cast<std::uint64_t>(std::count(held.begin(), held.end(), false));
-  rows.encoder = std::make_unique<Encoder>(schema);
-  rows.train = std::make_unique<Table>(*rows.encoder);
-  rows.test = std::make_unique<Table>(*rows.encoder);
-  for (std::size_t i = 0; i < held.size(); ++i)
-    (held[i] ? *rows.test : *rows.train).append(all, i, 1);
+Facts with_rows(const Facts& facts, std::optional<std::uint64_t> rows) {
+  Schema schema = facts.encoder->schema();
+  schema.rows = rows;
+  return table_facts(std::move(schema));
 }
 
 class Data {
  public:
-  explicit Data(const Arguments& arguments)
-      : arguments_(arguments), schema_(schema_of(arguments)) {}
+  explicit Data(const Arguments& arguments) : arguments_(arguments) {}
 
-  const Rows& of(const TrainingRequest& request) {
-    Schema wanted = with_basis(schema_, request.kind, request.method, request.budget);
-    for (const auto& rows : loaded_) {
-      if (rows->schema == wanted) return *rows;
-    }
-    auto rows = std::make_unique<Rows>();
-    rows->schema = wanted;
-    TableOptions options = table_options(arguments_, wanted);
-    const std::string file = arguments_.text("data");
-    if (arguments_.given("test")) {
-      rows->encoder = std::make_unique<Encoder>(wanted);
-      rows->test_encoder = std::make_unique<Encoder>(for_other_data(*rows->encoder));
-      rows->train = std::make_unique<Table>(load_table(file, *rows->encoder, options));
-      rows->test = std::make_unique<Table>(
-          load_table(arguments_.text("test"), *rows->test_encoder, options));
+  Records& of(const Facts& asked) {
+    for (const auto& records : loaded_)
+      if (same(records->asked, asked)) return *records;
+    auto records = std::make_unique<Records>();
+    records->asked = records->facts = asked;
+    if (asked.images) {
+      load_images(*records);
     } else {
-      const Encoder all = for_other_data(Encoder(wanted));
-      split(*rows, load_table(file, all, options), arguments_.number("test-fraction"));
+      load_tables(*records);
     }
-    loaded_.push_back(std::move(rows));
+    loaded_.push_back(std::move(records));
     return *loaded_.back();
   }
-  const Schema& schema() const { return schema_; }
 
  private:
+  static bool same(const Facts& a, const Facts& b) {
+    return !a.encoder || a.encoder->schema() == b.encoder->schema();
+  }
+  void load_images(Records& records) const {
+    records.train = source_of(arguments_, records.facts);
+    records.test =
+        source_of(arguments_, records.facts, arguments_.given("test") ? "test" : "data", "t10k");
+  }
+  void load_tables(Records& records) const {
+    const Facts any = with_rows(records.asked, std::nullopt);
+    const TableOptions options = table_options(arguments_, any.encoder->schema());
+    if (arguments_.given("test")) {
+      records.train_table = load_table(arguments_.text("data"), *records.asked.encoder, options);
+      encoders_.push_back(any.encoder);
+      records.test_table = load_table(arguments_.text("test"), *any.encoder, options);
+    } else {
+      split(records, load_table(arguments_.text("data"), *any.encoder, options));
+    }
+    records.train = table_in_memory(*records.train_table);
+    records.test = table_in_memory(*records.test_table);
+  }
+  void split(Records& records, const Table& all) const {
+    const std::vector<bool> held = held_out_rows(all.rows(), arguments_.number("test-fraction"));
+    records.facts = with_rows(
+        records.asked, static_cast<std::uint64_t>(std::count(held.begin(), held.end(), false)));
+    records.train_table.emplace(*records.facts.encoder);
+    records.test_table.emplace(*records.facts.encoder);
+    for (std::size_t i = 0; i < held.size(); ++i)
+      (held[i] ? *records.test_table : *records.train_table).append(all, i, 1);
+  }
+
   const Arguments& arguments_;
-  Schema schema_;
-  std::vector<std::unique_ptr<Rows>> loaded_;
+  std::vector<std::unique_ptr<Records>> loaded_;
+  mutable std::vector<std::shared_ptr<const Encoder>> encoders_;  // of test tables
 };
 
-double quality(const LinearModel& model, const Table& test) {
-  const Evaluation e = evaluate(model, test);
-  return e.is_classification ? e.classification.accuracy : e.regression.r2;
-}
-
-// Linear models, one curve for each method.
-class LinearSweep final : public SweepSubject {
+// Any family, one curve for each method.
+class FamilySweep final : public SweepSubject {
  public:
-  explicit LinearSweep(const Arguments& arguments)
-      : kind_(parse_linear_kind(arguments.text("model"))),
+  explicit FamilySweep(const Arguments& arguments)
+      : arguments_(arguments),
+        family_(family_named(arguments)),
         delta_(arguments.maybe_number("delta")),
         data_(arguments) {
     for (const std::string& name : arguments.list("methods")) {
-      methods_.push_back(parse_method(name));
-      if (methods_.back() == Method::none)
+      const Method* method = find_method(family_, name);
+      if (method == nullptr)
+        throw InvalidArgument(fmt::format("--methods holds '{}', which the model {} does not have",
+                                          name, arguments.text("model")),
+                              "see: sotto train --model " + arguments.text("model") + " --help");
+      if (name == "none")
         throw InvalidArgument("--methods holds 'none', which has no epsilon",
                               "the line without privacy is drawn anyway, unless --private");
+      methods_.push_back(name);
     }
     chosen_.resize(methods_.size());
+    facts_ = facts_of(arguments, family_, request(0, std::nullopt));
   }
 
-  std::vector<std::string> methods() const override {
-    std::vector<std::string> names;
-    for (const Method method : methods_) names.emplace_back(name(method));
-    return names;
-  }
-  Relation relation() const override { return data_.schema().relation; }
-  std::string unit() const override { return std::string(name(data_.schema().unit)); }
-  std::optional<std::uint64_t> rows() const override { return data_.schema().rows; }
+  std::vector<std::string> methods() const override { return methods_; }
+  Relation relation() const override { return facts_.relation; }
+  std::string unit() const override { return std::string(name(facts_.unit)); }
+  std::optional<std::uint64_t> rows() const override { return facts_.rows; }
   std::string target() const override {
-    const ColumnSchema* target = data_.schema().target();
-    return target != nullptr ? target->name : "?";
+    if (!facts_.encoder) return "images";
+    return facts_.encoder->has_target() ? facts_.encoder->target().column().name : "?";
   }
-  std::string metric() const override { return kind_ == LinearKind::linear ? "r2" : "accuracy"; }
+  std::string metric() const override { return facts_.classes().empty() ? "r2" : "accuracy"; }
 
   Event event(std::size_t method, double epsilon) const override {
     const TrainingRequest wanted = request(method, epsilon);
-    const Encoder encoder(with_basis(data_.schema(), wanted.kind, wanted.method, wanted.budget));
-    return *LinearTraining(encoder, wanted).event();
+    return *plan_training(family_, facts_of(arguments_, family_, wanted), wanted)->event();
   }
 
   std::vector<double> qualities(std::size_t method, double epsilon, std::uint64_t repeats, Rng& rng,
                                 const std::function<void()>& done) override {
     const TrainingRequest wanted = request(method, epsilon);
-    const Rows& rows = data_.of(wanted);
-    const LinearTraining training(*rows.encoder, wanted);
-    chosen_[method] = name(training.method());
+    Records& records = data_.of(facts_of(arguments_, family_, wanted));
+    const auto plan = plan_training(family_, records.facts, wanted);
+    chosen_[method] = plan->explain().method;
     std::vector<double> values;
     for (std::uint64_t i = 0; i < repeats; ++i) {
-      values.push_back(quality(training.run(*rows.train, rng).model, *rows.test));
+      values.push_back(quality(*plan, records, rng));
       done();
     }
     return values;
   }
   double without_privacy(Rng& rng) override {
-    const TrainingRequest wanted{.kind = kind_, .method = Method::none};
-    const Rows& rows = data_.of(wanted);
-    return quality(LinearTraining(*rows.encoder, wanted).run(*rows.train, rng).model, *rows.test);
+    TrainingRequest wanted = request(0, std::nullopt);
+    wanted.method = "none";
+    Records& records = data_.of(facts_of(arguments_, family_, wanted));
+    return quality(*plan_training(family_, records.facts, wanted), records, rng);
   }
+  // What "auto" became, where there was a choice.
   std::string curve(std::size_t method) const override {
-    return methods_[method] == Method::automatic ? "auto: " + chosen_[method]
-                                                 : std::string(name(methods_[method]));
+    const auto choices = std::count_if(family_.methods.begin(), family_.methods.end(), [](auto& m) {
+      return m.name != "auto" && m.name != "none";
+    });
+    return methods_[method] == "auto" && choices > 1 ? "auto: " + chosen_[method] : chosen_[method];
   }
 
  private:
-  TrainingRequest request(std::size_t method, double epsilon) const {
-    return {.kind = kind_,
-            .method = methods_[method],
-            .budget = delta_ ? Budget::approximate(epsilon, *delta_) : Budget::pure(epsilon)};
+  TrainingRequest request(std::size_t method, std::optional<double> epsilon) const {
+    TrainingRequest wanted = request_of(arguments_, family_, methods_[method]);
+    if (epsilon)
+      wanted.budget = delta_ ? Budget::approximate(*epsilon, *delta_) : Budget::pure(*epsilon);
+    return wanted;
   }
 
-  LinearKind kind_;
+  static double quality(TrainingPlan& plan, Records& records, Rng& rng) {
+    const TrainedModel trained = plan.run(*records.train, rng);
+    const Model& model = *trained.value();
+    std::vector<ScoredRow> rows;
+    records.test->each([&](const Block& block) {
+      for (ScoredRow& row : model.score(block)) rows.push_back(std::move(row));
+    });
+    const Evaluation e = evaluate(model.task() == Task::classify, rows);
+    return e.is_classification ? e.classification.accuracy : e.regression.r2;
+  }
+
+  const Arguments& arguments_;
+  const Family& family_;
   std::optional<double> delta_;
   Data data_;
-  std::vector<Method> methods_;
-  std::vector<std::string> chosen_;  // what "auto" became
+  Facts facts_;
+  std::vector<std::string> methods_;
+  std::vector<std::string> chosen_;
 };
 
 void run(const Arguments& arguments, Context& context) {
-  for (const Option& option : network_options())
-    if (arguments.given(option.name))
-      throw InvalidArgument(fmt::format("--{} is for networks, not for the model {}", option.name,
-                                        arguments.text("model")),
-                            "choose --model softmax, mlp or cnn");
-  if (arguments.given("batch")) throw InvalidArgument("--batch is for networks here");
-  LinearSweep sweep(arguments);
+  FamilySweep sweep(arguments);
   run_sweep(arguments, context, sweep);
 }
 
@@ -175,17 +199,11 @@ Command sweep_command() {
                      .fallback = "0.25",
                      .range = Range::inside(0, 1),
                      .group = "Data"});
-  options.push_back(
-      {.name = "model",
-       .type = Type::choice,
-       .value = "KIND",
-       .help = "what to fit: a class (logistic, svm), a number (linear), or a network",
-       .fallback = "logistic",
-       .choices = {"logistic", "svm", "linear", "softmax", "mlp", "cnn"}});
+  options.push_back(kind_option());
   options.push_back({.name = "methods",
                      .type = Type::list,
                      .value = "A,B",
-                     .help = "routes to privacy, one curve each; networks have one",
+                     .help = "routes to privacy, one curve each",
                      .fallback = "auto"});
   options.push_back({.name = "epsilons",
                      .type = Type::list,
@@ -213,15 +231,6 @@ Command sweep_command() {
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for sweep.csv, sweep.svg and sweep.html"});
-  options.push_back({.name = "batch",
-                     .type = Type::number,
-                     .value = "B",
-                     .help = "expected records in a step; default by a public rule",
-                     .range = Range::above(0),
-                     .group = kNetworkGroup});
-  for (Option& option : network_options()) {
-    if (!is_about_one_run(option)) options.push_back(std::move(option));
-  }
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
@@ -245,7 +254,9 @@ Command sweep_command() {
                 "--epsilons 1,8 --delta 1e-5 --repeats 1 --epochs 2 --out networks"}},
           .options = std::move(options),
           .run = run,
-          .usage = "--data FILE [--schema FILE] --epsilons A,B,C --out DIR [options]"};
+          .usage = "--data FILE [--schema FILE] --epsilons A,B,C --out DIR [options]",
+          .selector = "model",
+          .variants = kind_variants(true)};
 }
 
 }  // namespace sotto::cli

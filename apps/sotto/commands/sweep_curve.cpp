@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "../charge.hpp"
 #include "../output_file.hpp"
+#include "../ritual.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -118,6 +118,17 @@ void print_table(const UtilityReport& report, Context& context) {
     context.out.print("without privacy    {} {:.4f}\n", report.metric, *report.non_private);
 }
 
+void make_place(const Arguments& arguments) {
+  if (!arguments.given("out"))
+    throw InvalidArgument("sotto sweep needs --out DIR, the place of the curve");
+  const std::filesystem::path place = arguments.text("out");
+  std::error_code error;
+  std::filesystem::create_directories(place, error);
+  if (error)
+    throw StorageError(
+        fmt::format("cannot make the directory '{}': {}", place.string(), error.message()));
+}
+
 }  // namespace
 
 std::vector<bool> held_out_rows(std::size_t rows, double fraction) {
@@ -150,9 +161,6 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
     spec = all_runs(sweep, subject);
     all = total_cost(*spec, sweep.delta.value_or(0), runs);
   }
-  // Public data has no budget, whatever ledger the environment names.
-  std::optional<Payment> payment;
-  if (is_private) payment.emplace(arguments, spec, subject.unit());
   for (const char* option : {"ledger", "dsn-file", "dataset", "part", "purpose", "key"}) {
     if (!is_private && arguments.given(option))
       throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
@@ -166,7 +174,11 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
       is_private
           ? fmt::format("PRIVATE DATA: THIS SWEEP COSTS epsilon = {}", round_up(all->epsilon))
           : kPublicOnly;
-  Json json = {{"schema", 1},
+  PaidWork<UtilityReport> work;
+  work.charged = is_private;  // public data has no budget, whatever ledger the environment names
+  work.spec = spec;
+  work.unit = subject.unit();
+  work.json = {{"schema", 1},
                {"private", is_private},
                {"warning", warning},
                {"runs", runs},
@@ -174,56 +186,46 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
                {"delta_all_runs", all ? Json(all->delta) : Json(nullptr)},
                {"delta", sweep.delta.value_or(0)},
                {"relation", name(subject.relation())}};
-  if (arguments.flag("dry-run")) {
-    json["dry_run"] = true;
-    if (payment) payment->quote(context, json);
+  work.show = [&](const Json& json) {
     arguments.flag("json")
         ? context.out.print("{}\n", json.dump())
         : context.out.print("not run, no data read\n  {}\n  would cost {}\n", warning, total);
-    return;
-  }
-  if (!arguments.given("out"))
-    throw InvalidArgument("sotto sweep needs --out DIR, the place of the curve");
-  const std::filesystem::path place = arguments.text("out");
-  std::error_code error;
-  std::filesystem::create_directories(place, error);
-  if (error)
-    throw StorageError(
-        fmt::format("cannot make the directory '{}': {}", place.string(), error.message()));
-  context.err.print("{}\n", warning);
-  context.err.flush();
-
-  std::optional<Rng> seeded = insecure_rng(arguments, context);
-  if (payment) payment->reserve(context);
-  const auto work = [&] {
-    return measure(sweep, subject, !is_private, seeded ? *seeded : context.rng(), context);
   };
-  UtilityReport report = payment ? payment->guard(work) : work();
-  if (payment) payment->commit(context);
-  report.title = fmt::format("{} model of {}", arguments.text("model"), subject.target());
-  report.metric = subject.metric();
-  report.warning = seeded ? warning + " · " + kInsecure : warning;
-  report.facts = {
-      {is_private ? "spent" : "if the data were private", total},
-      {"measured on", arguments.given("test") ? "the rows of a separate test file, as they are"
-                                              : "rows held out of the data, as they are"}};
-  write_file(place / "sweep.csv", utility_csv(report));
-  write_file(place / "sweep.svg", utility_svg(report));
-  write_file(place / "sweep.html", utility_html(report));
-  if (arguments.flag("json")) {
-    json["metric"] = report.metric;
-    json["curves"] = to_json(report);
-    json["non_private"] = report.non_private ? Json(*report.non_private) : Json(nullptr);
-    json["out"] = arguments.text("out");
-    if (payment) payment->add_to(json);
-    context.out.print("{}\n", json.dump());
-    return;
-  }
-  context.out.print("{}\n", context.bold(report.warning));
-  print_table(report, context);
-  context.out.print("{}{}\nwrote sweep.csv, sweep.svg and sweep.html to {}\n",
-                    is_private ? "spent: " : "if the data were private: ", total,
-                    arguments.text("out"));
+  work.prepare = [&](Rng&, const Payment*) {
+    make_place(arguments);
+    context.err.print("{}\n", warning);
+    context.err.flush();
+    return Ready{};
+  };
+  work.run = [&](Rng& rng) { return measure(sweep, subject, !is_private, rng, context); };
+  work.publish = [&](UtilityReport&& report, Json&& json, Rng&, const Payment* payment) {
+    const std::filesystem::path place = arguments.text("out");
+    report.title = fmt::format("{} model of {}", arguments.text("model"), subject.target());
+    report.metric = subject.metric();
+    report.warning = arguments.given("insecure-seed") ? warning + " · " + kInsecure : warning;
+    report.facts = {
+        {is_private ? "spent" : "if the data were private", total},
+        {"measured on", arguments.given("test") ? "the rows of a separate test file, as they are"
+                                                : "rows held out of the data, as they are"}};
+    write_file(place / "sweep.csv", utility_csv(report));
+    write_file(place / "sweep.svg", utility_svg(report));
+    write_file(place / "sweep.html", utility_html(report));
+    if (arguments.flag("json")) {
+      json["metric"] = report.metric;
+      json["curves"] = to_json(report);
+      json["non_private"] = report.non_private ? Json(*report.non_private) : Json(nullptr);
+      json["out"] = arguments.text("out");
+      if (payment != nullptr) payment->add_to(json);
+      context.out.print("{}\n", json.dump());
+      return;
+    }
+    context.out.print("{}\n", context.bold(report.warning));
+    print_table(report, context);
+    context.out.print("{}{}\nwrote sweep.csv, sweep.svg and sweep.html to {}\n",
+                      is_private ? "spent: " : "if the data were private: ", total,
+                      arguments.text("out"));
+  };
+  perform(arguments, context, std::move(work));
 }
 
 }  // namespace sotto::cli

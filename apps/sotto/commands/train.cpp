@@ -1,190 +1,144 @@
-// sotto train: from a CSV file, a schema and a budget to a private linear model.
+// sotto train: from data, declared facts and a budget to a certified model.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "../certify.hpp"
-#include "../charge.hpp"
 #include "../cost.hpp"
 #include "../fingerprinting.hpp"
+#include "../ritual.hpp"
 #include "../signing.hpp"
-#include "deep_options.hpp"
-#include "model_options.hpp"
-#include "route_options.hpp"
+#include "resuming.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
-#include "sotto/core/rounded_text.hpp"
-#include "sotto/models/artifact.hpp"
-#include "sotto/models/linear/training.hpp"
+#include "sotto/learning/artifact.hpp"
+#include "sotto/learning/certify.hpp"
+#include "training.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Certificate certificate(const LinearTraining& training, const std::optional<Event>& event,
-                        const Encoder& encoder, const Arguments& arguments, const Rng& rng,
-                        const Payment& payment) {
-  Certificate c = uncertified(rng);
-  if (event) {
-    const double delta = arguments.maybe_number("delta").value_or(0);
-    c = certify(*event, training.relation(), delta, rng);
-    c.assumptions = training.assumptions();
-  }
-  c.unit = name(encoder.schema().unit);
-  c.method = name(training.method());
-  c.description = training.describe();
-  c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
-  c.ledger = payment.reference();
-  return c;
-}
-
-Json summary(const LinearTraining& training, const Arguments& arguments, const Cost& cost) {
-  Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
-  if (cost.epsilon) json["epsilon"] = *cost.epsilon;
-  if (cost.delta) json["delta"] = *cost.delta;
-  json["method"] = name(training.method());
-  json["model"] = arguments.text("model");
-  json["relation"] = name(training.relation());
-  return json;
-}
-
-// The promise in one line; what a model without one has to say.
-std::string promise(const LinearTraining& training, const Encoder& encoder, const Cost& cost) {
-  if (!training.event()) return "NOT PRIVATE: no noise, no guarantee";
-  return fmt::format("epsilon = {}, delta = {} ({}, unit: one {})",
-                     cost.epsilon ? round_up(*cost.epsilon) : "-",
-                     cost.delta ? round_up(*cost.delta) : "-", name(training.relation()),
-                     name(encoder.schema().unit));
-}
-
-TrainingRequest request_of(const Arguments& arguments) {
-  TrainingRequest request{.kind = parse_linear_kind(arguments.text("model")),
-                          .method = parse_method(arguments.text("method"))};
-  if (request.method != Method::none) request.budget = budget_of(arguments);
-  if (request.method == Method::none && (arguments.given("epsilon") || arguments.given("rho"))) {
-    throw InvalidArgument("--method none has no privacy, yet a budget is given",
-                          "leave out the budget, or choose another method");
-  }
+TrainingRequest request_of(const Arguments& arguments, const Family& family) {
+  TrainingRequest request = request_of(arguments, family, arguments.text("method"));
+  if (has_budget(arguments)) request.budget = budget_of(arguments);
   if (arguments.given("rho") && !arguments.given("delta")) {
     throw InvalidArgument(
         "sotto train needs --delta with --rho, to state the certificate's epsilon",
         "e.g. --delta 1e-6");
   }
-  request.options = route_options_of(arguments);
   return request;
 }
 
-// Options of networks: what would be ignored is refused.
-void refuse_network_options(const Arguments& arguments) {
-  for (const Option& option : network_options())
-    if (arguments.given(option.name))
-      throw InvalidArgument(fmt::format("--{} is for networks, not for the model {}", option.name,
-                                        arguments.text("model")),
-                            "choose --model softmax, mlp or cnn");
+Json summary(const Arguments& arguments, const TrainingPlan& plan, const Cost& cost) {
+  const Explanation explanation = plan.explain();
+  Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
+  if (cost.epsilon) json["epsilon"] = *cost.epsilon;
+  if (cost.delta) json["delta"] = *cost.delta;
+  json["method"] = explanation.method;
+  json["model"] = arguments.text("model");
+  json["relation"] = name(plan.relation());
+  json.update(explanation.figures);
+  if (!plan.event()) json["warning"] = "NOT PRIVATE";
+  return json;
+}
+
+// The lines that a quote and a result have in common.
+std::string lines(const TrainingPlan& plan) {
+  const Explanation e = plan.explain();
+  return (e.reason.empty() ? "" : fmt::format("  method     {} ({})\n", e.method, e.reason)) +
+         fmt::format("  plan       {}\n", e.words);
+}
+
+void check_places(const Arguments& arguments) {
+  if (!arguments.given("out")) {
+    throw InvalidArgument("sotto train needs --out DIR, the place of the model",
+                          "or --dry-run to see the cost only");
+  }
+  check_artifact_place(arguments.text("out"));
 }
 
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  const bool dry = arguments.flag("dry-run");
-  if (!dry) {
-    if (!arguments.given("out")) {
-      throw InvalidArgument("sotto train needs --out DIR, the place of the model",
-                            "or --dry-run to see the cost only");
-    }
-    check_artifact_place(arguments.text("out"));
-  }
-  refuse_network_options(arguments);
-  const TrainingRequest request = request_of(arguments);
-  const Encoder encoder(
-      with_basis(schema_of(arguments), request.kind, request.method, request.budget));
-  const LinearTraining training(encoder, request);
-  check_delta(arguments, *encoder.schema().rows, "declared rows", context);
-  const Cost cost =
-      training.event() ? cost_of(*training.event(), training.relation(), arguments) : Cost{};
+  if (!arguments.flag("dry-run")) check_places(arguments);
+  const Family& family = family_named(arguments);
+  const TrainingRequest request = request_of(arguments, family);
+  const Facts facts = facts_of(arguments, family, request);
+  const std::unique_ptr<TrainingPlan> plan = plan_training(family, facts, request);
+  if (facts.rows) check_delta(arguments, *facts.rows, "declared rows", context);
+  const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
+  const std::string guarantee = promise(plan->event(), facts, cost);
+  std::string key, fingerprint_key, fingerprint;
+  Resuming resuming(arguments, context, family, facts);
 
-  Payment payment(arguments,
-                  training.event() ? std::optional(Spec{training.relation(), {*training.event()}})
-                                   : std::nullopt,
-                  std::string(name(encoder.schema().unit)));
-  Json json = summary(training, arguments, cost);
-  if (!training.event()) json["warning"] = "NOT PRIVATE";
-  if (dry) {
-    json["dry_run"] = true;
-    payment.quote(context, json);
-    if (training.event()) json["event"] = to_json(*training.event());
+  PaidWork<TrainedModel> work;
+  if (plan->event()) work.spec = Spec{plan->relation(), {*plan->event()}};
+  work.unit = name(facts.unit);
+  work.json = summary(arguments, *plan, cost);
+  work.show = [&](const Json& quoted) {
+    Json json = quoted;
+    if (plan->event()) json["event"] = to_json(*plan->event());
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
     } else {
-      context.out.print(
-          "not run, no data read\n  would cost {}\n  method     {} ({})\n  plan       {}\n",
-          promise(training, encoder, cost), name(training.method()), training.reason(),
-          training.describe());
+      context.out.print("not run, no data read\n  would cost {}\n{}", guarantee, lines(*plan));
     }
-    return;
-  }
+  };
+  work.prepare = [&](Rng& rng, const Payment* payment) {
+    key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
+    fingerprint_key = read_fingerprint_key(arguments);
+    return resuming.prepare(*plan, rng, *payment);
+  };
+  work.undo = [&] { resuming.forget(); };
+  work.run = [&](Rng& rng) {
+    const std::unique_ptr<Source> source = source_of(arguments, facts);
+    return plan->run(*source, rng, resuming.control());
+  };
+  work.settle = [&](TrainedModel&) {
+    fingerprint = fingerprint_of_data(arguments, fingerprint_key);
+    return plan->result();
+  };
+  work.publish = [&](TrainedModel&& trained, Json&& json, Rng& rng, const Payment* payment) {
+    const double delta = arguments.maybe_number("delta").value_or(0);
+    Certificate c = certify_training(family, facts, *plan, trained, delta, rng);
+    c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
+    c.ledger = payment->reference();
+    c.fingerprint = fingerprint;
+    write_artifact(arguments.text("out"), trained, facts, c);
+    sign_artifact(arguments.text("out"), key);
+    resuming.done();
 
-  std::optional<Rng> seeded = insecure_rng(arguments, context);
-  Rng& rng = seeded ? *seeded : context.rng();
-  const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
-  const std::string fingerprint_key = read_fingerprint_key(arguments);
-  payment.reserve(context);
-  Progress progress(context.progress("training", 0));
-  const LinearTraining::Fit fit = payment.guard([&] {
-    return training.run(arguments.text("data"), table_options(arguments), rng, &progress);
-  });
-  progress.finish();
-  const std::string fingerprint = fingerprint_of_data(arguments, fingerprint_key);
-  payment.commit(context);
-  Certificate c = certificate(training, fit.event, encoder, arguments, rng, payment);
-  c.fingerprint = fingerprint;
-  write_artifact(arguments.text("out"), fit.model, encoder, c);
-  sign_artifact(arguments.text("out"), key);
-
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (arguments.flag("json")) {
-    json["seconds"] = seconds;
-    json["out"] = arguments.text("out");
-    if (seeded) json["warning"] = kInsecure;
-    payment.add_to(json);
-    context.out.print("{}\n", json.dump());
-    return;
-  }
-  context.out.print(
-      "{} model in {}\n  guarantee  {}\n  method     {} ({})\n  plan       {}\n  time       {:.2f} "
-      "s\n",
-      arguments.text("model"), context.bold(arguments.text("out")),
-      promise(training, encoder, cost), name(training.method()), training.reason(),
-      training.describe(), seconds);
-  if (seeded) context.out.print("  {}\n", kInsecure);
-  context.note("next: sotto evaluate --model " + arguments.text("out") + " --data TEST.csv");
+    const bool insecure = arguments.given("insecure-seed");
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (arguments.flag("json")) {
+      json["seconds"] = seconds;
+      json["out"] = arguments.text("out");
+      if (insecure) json["warning"] = kInsecure;
+      payment->add_to(json);
+      context.out.print("{}\n", json.dump());
+      return;
+    }
+    context.out.print("{} model in {}\n  guarantee  {}\n{}  time       {:.2f} s\n",
+                      arguments.text("model"), context.bold(arguments.text("out")), guarantee,
+                      lines(*plan), seconds);
+    if (insecure) context.out.print("  {}\n", kInsecure);
+    context.note("next: sotto evaluate --model " + arguments.text("out") + " --data " +
+                 (facts.images ? "TEST" : "TEST.csv"));
+  };
+  perform(arguments, context, std::move(work));
 }
 
 }  // namespace
 
 Command train_command() {
   std::vector<Option> options = training_data_options();
-  options.push_back(
-      {.name = "model",
-       .type = Type::choice,
-       .value = "KIND",
-       .help = "what to fit: linear models of a class (logistic, svm) or a number (linear), or a "
-               "network",
-       .fallback = "logistic",
-       .choices = {"logistic", "svm", "linear", "softmax", "mlp", "cnn"}});
-  options.push_back({.name = "method",
-                     .type = Type::choice,
-                     .value = "M",
-                     .help = "the route to privacy; auto chooses by public facts",
-                     .fallback = "auto",
-                     .choices = method_names()});
+  options.push_back(kind_option());
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for model, encoder and certificate"});
-  for (Option& option : route_options()) options.push_back(std::move(option));
   options.push_back({.name = "dataset",
                      .type = Type::text,
                      .value = "LABEL",
@@ -196,7 +150,6 @@ Command train_command() {
   for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   options.push_back(dry_run_option());
-  for (Option& option : network_options()) options.push_back(std::move(option));
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
@@ -222,7 +175,9 @@ Command train_command() {
           .run = run,
           .usage =
               "--data FILE [--schema FILE] (--epsilon E [--delta D] | --rho R --delta D) --out DIR "
-              "[options]"};
+              "[options]",
+          .selector = "model",
+          .variants = kind_variants(false)};
 }
 
 }  // namespace sotto::cli

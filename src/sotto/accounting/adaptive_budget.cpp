@@ -278,7 +278,7 @@ double AdaptiveBudget::epsilon(const Gauge& g, const Spend::Sum& s) const {
   if (g.kind == Kind::pure) return amount < 0x1p53 ? amount / kSteps : next_up(amount / kSteps);
   if (cap_.delta == 0)
     throw InvalidArgument("a cap in rho states an epsilon only at a delta",
-                          "create the data set with --rho R --delta D");
+                          "create the data set with `rho` R `delta` D");
   const double rest = cap_.own_delta == 0 ? cap_.delta : next_down(cap_.delta - cap_.own_delta);
   const Delta delta = part(rest, g.share);
   switch (g.kind) {

@@ -50,6 +50,7 @@ nlohmann::ordered_json to_json(const Certificate& c) {
     json["epsilon_by"] = c.epsilon_by;
     json["events"] = spec["events"];
   }
+  if (!c.family.empty()) json["family"] = c.family;
   json["method"] = c.method;
   json["description"] = c.description;
   json["assumptions"] = c.assumptions;
@@ -135,6 +136,7 @@ Certificate certificate_from_json(const nlohmann::ordered_json& json) {
                     l.at("head").get<std::string>()};
       }
     }
+    if (schema >= 3) c.family = json.value("family", "");
     c.files = json.at("files").get<std::map<std::string, std::string>>();
     return c;
   } catch (const nlohmann::json::exception&) {

@@ -16,8 +16,8 @@
 namespace sotto {
 
 inline constexpr std::size_t kMostCertificateBytes = std::size_t{64} << 20;
-inline constexpr int kCertificateSchema =
-    2;  // 1 is still read; docs/reference/certificate.md says what each holds
+// Older ones are still read; docs/reference/certificate.md says what each holds.
+inline constexpr int kCertificateSchema = 3;
 
 // Where the budget was charged: anybody with the ledger can look the entry up, and the head pins the ledger's state.
 struct LedgerReference {
@@ -33,6 +33,7 @@ struct Certificate {
   double epsilon = 0, delta = 0;
   std::string accountant, conversion;
   std::map<std::string, double> epsilon_by;  // by accountant, for comparison
+  std::string family;                        // that reads the model; empty: a release, or older
   std::string method, description;           // in words, from the plan
   std::vector<std::string>
       assumptions;      // public facts the guarantee rests on: declared rows, bounds, …

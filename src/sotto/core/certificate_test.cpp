@@ -32,6 +32,16 @@ TEST(Certificate, RoundTrips) {
   EXPECT_EQ(certificate_from_json(json).spec->events, example().spec->events);
 }
 
+TEST(Certificate, NamesTheFamilyOfAModelAndReadsOlderOnesThatDoNot) {
+  Certificate c = example();
+  EXPECT_FALSE(to_json(c).contains("family"));
+  c.family = "linear";
+  EXPECT_EQ(certificate_from_json(to_json(c)).family, "linear");
+  auto older = to_json(c);
+  older["schema"] = 2;
+  EXPECT_EQ(certificate_from_json(older).family, "");
+}
+
 TEST(Certificate, SaysInCapitalsWhatIsNotPrivate) {
   Certificate none = example();
   none.spec.reset();

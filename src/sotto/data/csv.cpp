@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "sotto/core/error.hpp"
-#include "sotto/data/nearest_name.hpp"
+#include "sotto/core/nearest_name.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/ordered_map.hpp"
 #include "sotto/data/source_error.hpp"

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "sotto/core/error.hpp"
-#include "sotto/data/nearest_name.hpp"
+#include "sotto/core/nearest_name.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/data/toml_text.hpp"

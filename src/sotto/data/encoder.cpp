@@ -138,7 +138,7 @@ void Encoder::expand(std::span<const double> dense, std::span<const std::uint32_
 const ColumnEncoder& Encoder::target() const {
   if (target_.empty()) {
     throw DataError("the schema has no target",
-                    "give one column role = \"target\", or name it with --target");
+                    "give one column role = \"target\", or name it with `target`");
   }
   return target_.front();
 }

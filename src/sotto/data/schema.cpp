@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/nearest_name.hpp"
 #include "sotto/data/byte_source.hpp"
-#include "sotto/data/nearest_name.hpp"
 
 namespace sotto {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "sotto/core/error.hpp"
-#include "sotto/data/nearest_name.hpp"
+#include "sotto/core/nearest_name.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/schema.hpp"
 

@@ -7,9 +7,9 @@
 #include <bit>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/nearest_name.hpp"
 #include "sotto/data/array_text.hpp"
 #include "sotto/data/contributions.hpp"
-#include "sotto/data/nearest_name.hpp"
 
 namespace sotto {
 

@@ -77,7 +77,7 @@ void check(const Dataset& d) {
     throw InvalidArgument(
         "the pld accountant and a plan go together: loss distributions only account for releases "
         "that are fixed in advance",
-        "give --plan SPEC with --accountant pld, or use rdp, zcdp or gdp");
+        "give `plan` SPEC with `accountant` pld, or use rdp, zcdp or gdp");
   if (d.accountant == Accountant::pld && !d.parts.empty())
     throw InvalidArgument("a plan has no parts", "declare the parts as events of the plan");
   if (d.accountant == Accountant::pld && (d.rho != 0 || d.delta == 0))

@@ -79,7 +79,7 @@ void check_charge(const Charge& c, const Dataset& d) {
         c.purpose.empty()
             ? fmt::format("the data set '{}' is charged for a purpose only", d.name)
             : fmt::format("'{}' is not a purpose of the data set '{}'", c.purpose, d.name),
-        fmt::format("--purpose: {}", fmt::join(d.purposes, ", ")));
+        fmt::format("`purpose`: {}", fmt::join(d.purposes, ", ")));
   if (d.purposes.empty() && !c.purpose.empty()) check_text("purpose", c.purpose);
 }
 

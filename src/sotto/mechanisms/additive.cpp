@@ -76,7 +76,7 @@ Release<std::vector<double>> AdditiveMechanism::run(std::span<const double> quer
   result.reserve(query.size());
   for (int128 noisy : noise_.add(steps, rng))
     result.push_back(from_grid(noisy, noise_.granularity()));
-  return {std::move(result), event()};
+  return {std::move(result), *this};
 }
 
 GeometricMechanism::GeometricMechanism(Relation relation, std::int64_t sensitivity, Epsilon epsilon,
@@ -94,7 +94,7 @@ Release<std::vector<std::int64_t>> GeometricMechanism::run(std::span<const std::
   std::vector<std::int64_t> result;
   result.reserve(query.size());
   for (int128 noisy : noise_.add(exact, rng)) result.push_back(saturate(noisy));
-  return {std::move(result), event()};
+  return {std::move(result), *this};
 }
 
 }  // namespace sotto

@@ -75,7 +75,7 @@ Release<BoundsEstimate> BoundsPlan::finish(std::span<const std::uint64_t> counts
     estimate.bounds =
         Bounds(estimate.bounds ? estimate.bounds->lower() : here.lower(), here.upper());
   }
-  return {std::move(estimate), event()};
+  return {std::move(estimate), *this};
 }
 
 void BoundsAccumulator::add(double x) {

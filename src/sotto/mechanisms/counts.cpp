@@ -61,7 +61,7 @@ CountPlan::CountPlan(const CountOptions& options)
 Release<Statistic> CountPlan::run(std::uint64_t count, Rng& rng) const {
   double value = noisy_counts(noise_, {&count, 1}, rng)[0];
   if (!allow_negative_) value = std::max(value, 0.0);
-  return {Statistic{value, noise_.info()}, event()};
+  return {Statistic{value, noise_.info()}, *this};
 }
 
 HistogramPlan::HistogramPlan(HistogramOptions options)
@@ -88,7 +88,7 @@ Release<Histogram> HistogramPlan::run(std::span<const std::uint64_t> counts, Rng
   if (!options_.allow_negative) {
     for (double& v : values) v = std::max(v, 0.0);
   }
-  return {Histogram{options_.categories, std::move(values), noise_.info()}, event()};
+  return {Histogram{options_.categories, std::move(values), noise_.info()}, *this};
 }
 
 void HistogramAccumulator::add(std::string_view category) {

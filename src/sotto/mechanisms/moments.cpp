@@ -229,7 +229,7 @@ Release<Statistic> MomentPlan::finish(const GridSum& sum, Rng& rng) const {
   const std::vector<int128> noisy = noise_.add(sum.totals(), rng);
   // The exact number of records is used only where it is public.
   const double records = count_is_public(relation()) ? static_cast<double>(sum.records()) : 0;
-  return {decode(noisy, records), event()};
+  return {decode(noisy, records), *this};
 }
 
 MomentAccumulator MomentPlan::start() const { return MomentAccumulator(*this); }

@@ -122,7 +122,7 @@ Release<std::vector<double>> NormMechanism::run(std::span<const double> query, R
   result.reserve(query.size());
   for (std::size_t i = 0; i < dimension_; ++i)
     result.push_back(from_grid(steps[i] + noise[i], granularity_));
-  return {std::move(result), event()};
+  return {std::move(result), *this};
 }
 
 }  // namespace sotto

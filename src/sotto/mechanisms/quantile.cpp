@@ -141,7 +141,7 @@ Release<Statistic> QuantilePlan::finish(std::vector<std::int64_t> points, Rng& r
                                     column_.bounds().lower(), column_.bounds().upper());
     NoiseInfo info{.distribution = "exponential",
                    .scale = std::ldexp(static_cast<double>(scale_), -32)};  // in ranks
-    return {Statistic{value, info}, event()};
+    return {Statistic{value, info}, *this};
   }
 }
 

@@ -43,7 +43,7 @@ Release<std::uint64_t> RandomizedResponse::run(std::uint64_t category, Rng& rng)
                                 .scale = 1 / epsilon_});
   for (;;) {
     const std::uint64_t proposal = uniform_below(rng, categories_);
-    if (proposal == category || bernoulli_exp(rng, epsilon_)) return {proposal, event()};
+    if (proposal == category || bernoulli_exp(rng, epsilon_)) return {proposal, *this};
   }
 }
 

@@ -123,7 +123,7 @@ std::size_t SelectionPlan::choose(std::span<const int128> scores, Rng& rng) cons
 }
 
 Release<std::size_t> SelectionPlan::run(std::span<const double> scores, Rng& rng) const {
-  return {choose(on_grid(scores), rng), event()};
+  return {choose(on_grid(scores), rng), *this};
 }
 
 TopKPlan::TopKPlan(std::size_t k, const SelectionOptions& options)
@@ -152,7 +152,7 @@ Release<std::vector<std::size_t>> TopKPlan::run(std::span<const double> scores, 
     left.erase(left.begin() + at);
     names.erase(names.begin() + at);
   }
-  return {std::move(chosen), event()};
+  return {std::move(chosen), *this};
 }
 
 }  // namespace sotto

@@ -92,7 +92,7 @@ Release<std::vector<SparseAnswer>> SparseVectorPlan::run(std::span<const SparseQ
     if (stream.exhausted()) break;
     answers.push_back(stream.ask(query, rng));
   }
-  return {std::move(answers), event()};
+  return {std::move(answers), *this};
 }
 
 SparseVectorStream::SparseVectorStream(const SparseVectorPlan& plan, Rng& rng)

@@ -43,7 +43,7 @@ Release<Histogram> StabilityHistogramPlan::run(
     result.categories.push_back(category);
     result.counts.push_back(noisy);
   }
-  return {std::move(result), event()};
+  return {std::move(result), *this};
 }
 
 void StabilityHistogramAccumulator::add(std::string_view category) {

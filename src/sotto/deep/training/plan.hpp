@@ -61,6 +61,12 @@ class DpSgdPlan {
 
   Event event() const { return event(steps()); }
   Event event(std::uint64_t steps) const;
+  // The same plan, of which so many steps have run: its event is theirs.
+  DpSgdPlan after(std::uint64_t steps) const {
+    DpSgdPlan plan = *this;
+    plan.options_.steps = steps;
+    return plan;
+  }
   Spec spec(std::uint64_t steps) const { return {options_.relation, {event(steps)}}; }
   // ε of that many steps at δ.
   Bound epsilon(std::uint64_t steps, double delta, const AccountOptions& options = {}) const;

@@ -8,6 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/training/step_stream.hpp"
+#include "sotto/noise/poisson_sample.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -22,12 +23,10 @@ std::vector<std::int64_t> all(std::uint64_t records) {
 }
 
 std::vector<std::int64_t> poisson(std::uint64_t records, double rate, StepStream& words) {
-  const auto threshold = static_cast<std::uint64_t>(std::ldexp(rate, 64));  // rate < 1
   std::vector<std::int64_t> indices;
   indices.reserve(static_cast<std::size_t>(1.2 * rate * static_cast<double>(records)) + 16);
-  for (std::uint64_t i = 0; i < records; ++i) {
-    if (words.next() < threshold) indices.push_back(static_cast<std::int64_t>(i));
-  }
+  poisson_sample(
+      records, rate, [&] { return words.next(); }, indices);
   return indices;
 }
 

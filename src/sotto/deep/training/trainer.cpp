@@ -284,7 +284,12 @@ TensorMap Trainer::parameters_to_release() {
 
 Release<TensorMap> Trainer::release() {
   if (!plan_) throw Unsupported("plain training makes no release: its result is NOT PRIVATE");
-  return {parameters_to_release(), *event()};
+  return {parameters_to_release(), plan_->after(done_)};
+}
+
+Unprotected<TensorMap> Trainer::unprotected() {
+  if (plan_) throw Unsupported("a private run makes a release", "use release()");
+  return {parameters_to_release()};
 }
 
 std::string Trainer::fingerprint() const {

@@ -83,8 +83,8 @@ class Trainer {
   Bound epsilon(double delta, const AccountOptions& options = {}) const;
   // Puts the iterate to release into the model, and hands it out with the event. Throws Unsupported for plain training.
   Release<TensorMap> release();
-  // The same for plain training as well: no event, NOT PRIVATE.
-  TensorMap parameters_to_release();
+  // The same of plain training, NOT PRIVATE. Throws Unsupported for a private run.
+  Unprotected<TensorMap> unprotected();
 
   // Everything needed to go on later, and the way back. Contains released figures only (NOT for plain training).
   TensorFile state() const;
@@ -103,6 +103,7 @@ class Trainer {
   double private_loss() const { return private_loss_; }
 
  private:
+  TensorMap parameters_to_release();
   Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const PlainPlan& sampling,
           Objective objective, TrainerOptions options);
   void descend_privately(const Records& records, const Seats& seats, Rng& rng);

@@ -37,7 +37,7 @@ class Postgres final : public Database {
       throw StorageError(fmt::format("cannot reach the ledger's server: {}",
                                      first_line(PQerrorMessage(connection_.get()))),
                          "check the address, and the password in PGPASSWORD, ~/.pgpass or "
-                         "--dsn-file");
+                         "`dsn_file`");
     PQsetNoticeProcessor(
         connection_.get(), [](void*, const char*) {}, nullptr);
     run("SET client_encoding = 'UTF8'");
@@ -201,7 +201,7 @@ class Postgres final : public Database {
     const bool unsure = committing_ && PQstatus(connection_.get()) != CONNECTION_OK;
     throw StorageError(fmt::format("the ledger's server failed: {}", why),
                        unsure ? "the connection broke during the commit, so the charge may or may "
-                                "not be there; repeat with the same --key, it is charged only once"
+                                "not be there; repeat with the same `key`, it is charged only once"
                               : "nothing was charged");
   }
 

@@ -37,7 +37,7 @@ ExponentialRouteOptions settled(ExponentialRouteOptions o, std::size_t dimension
           fmt::format("the exponential mechanism enumerates a grid of parameters in at most {} "
                       "dimensions; this model has {} parameters",
                       ExponentialRoutePlan::kMaximalGridDimension, size),
-          "give a public list of models with --candidates, or use another method");
+          "give a public list of models with `candidates`, or use another method");
     }
     o.candidates = ball_grid(size, o.radius, ExponentialRoutePlan::kGridPoints);
   }
@@ -213,7 +213,7 @@ std::vector<double> ExponentialRoutePlan::scores(const ExactRows& rows) const {
 Release<LinearModel> ExponentialRoutePlan::run(const ExactRows& rows, Rng& rng) const {
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
   const std::size_t chosen = selection_.run(scores(rows), rng).value;
-  return {model_for(rows, options_.loss, options_.outputs, options_.candidates[chosen]), event()};
+  return {model_for(rows, options_.loss, options_.outputs, options_.candidates[chosen]), *this};
 }
 
 }  // namespace sotto

@@ -25,7 +25,7 @@ FunctionalOptions settled(FunctionalOptions options, std::uint64_t rows, std::si
     throw InvalidArgument("the functional mechanism takes a pure epsilon or a rho");
   if (options.loss == Loss::huber_hinge) {
     throw Unsupported("the functional mechanism needs a loss close to a parabola; the hinge is not",
-                      "use --model logistic, or another method");
+                      "use `model` logistic, or another method");
   }
   if (rows == 0) throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
   if (dimension == 0) throw InvalidArgument("the rows have no coordinates; they need at least one");
@@ -33,7 +33,7 @@ FunctionalOptions settled(FunctionalOptions options, std::uint64_t rows, std::si
     throw Unsupported(
         fmt::format("the functional mechanism takes at most {} coordinates, the rows have {}",
                     FunctionalPlan::kMaximalDimension, dimension),
-        "use --method gradient or objective");
+        "use `method` gradient or objective");
   }
   if (options.outputs == 0 || options.contributions == 0)
     throw InvalidArgument("outputs or contributions is 0; both must be at least 1");
@@ -180,7 +180,7 @@ Release<LinearModel> FunctionalPlan::release(const ExactRows& encoding, const Re
       spectrum.eigenvectors() * (spectrum.eigenvectors().transpose() * linear)
                                     .cwiseQuotient(trimmed.matrix().replicate(1, outputs));
   std::vector<double> weights(theta.data(), theta.data() + theta.size());
-  return {model_for(encoding, options_.loss, options_.outputs, std::move(weights)), event()};
+  return {model_for(encoding, options_.loss, options_.outputs, std::move(weights)), *this};
 }
 
 }  // namespace sotto

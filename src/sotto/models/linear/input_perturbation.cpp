@@ -193,7 +193,7 @@ Release<ExactRows> InputPerturbationPlan::synthesise(const ExactRows& rows, Rng&
     grid_.centre(c, record, target);
     for (std::uint64_t i = 0; i < cells[c]; ++i) synthetic.add(record, target);
   }
-  return {std::move(synthetic), event()};
+  return {std::move(synthetic), *this};
 }
 
 Release<LinearModel> InputPerturbationPlan::run(const ExactRows& rows, Rng& rng) const {
@@ -204,8 +204,8 @@ Release<LinearModel> InputPerturbationPlan::run(const ExactRows& rows, Rng& rng)
                                           .outputs = facts_.outputs,
                                           .regularisation = options_.regularisation,
                                           .threads = options_.threads})
-              .model,
-          event()};
+              .value,
+          *this};
 }
 
 }  // namespace sotto

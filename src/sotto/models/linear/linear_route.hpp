@@ -21,10 +21,7 @@
 
 namespace sotto {
 
-struct LinearFit {
-  LinearModel model;
-  std::optional<Event> event;  // none: NOT PRIVATE
-};
+using LinearFit = MaybeRelease<LinearModel>;
 
 class LinearRoute {
  public:
@@ -60,14 +57,11 @@ class PlannedRoute final : public LinearRoute {
     }
   }
   LinearFit fit(const ExactRows& rows, Rng& rng, Progress* progress) const override {
-    Release<LinearModel> release = [&] {
-      if constexpr (requires { plan_.run(rows, rng, progress); }) {
-        return plan_.run(rows, rng, progress);
-      } else {
-        return plan_.run(rows, rng);
-      }
-    }();
-    return {std::move(release.value), std::move(release.event)};
+    if constexpr (requires { plan_.run(rows, rng, progress); }) {
+      return plan_.run(rows, rng, progress);
+    } else {
+      return plan_.run(rows, rng);
+    }
   }
 
   bool sums_suffice() const override { return kSums; }
@@ -80,8 +74,7 @@ class PlannedRoute final : public LinearRoute {
   }
   LinearFit fit_sums(const ExactRows& encoding, const RecordSums& sums, Rng& rng) const override {
     if constexpr (kSums) {
-      Release<LinearModel> release = plan_.release(encoding, sums, rng);
-      return {std::move(release.value), std::move(release.event)};
+      return plan_.release(encoding, sums, rng);
     } else {
       return LinearRoute::fit_sums(encoding, sums, rng);
     }

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 
-#include "sotto/accounting/account.hpp"
 #include "sotto/accounting/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/models/linear/exponential_route.hpp"
 #include "sotto/models/linear/functional_mechanism.hpp"
 #include "sotto/models/linear/input_perturbation.hpp"
@@ -29,108 +29,41 @@ class NonPrivateRoute final : public LinearRoute {
   std::optional<Event> event() const override { return std::nullopt; }
   std::string describe() const override { return "an ordinary fit, NOT PRIVATE"; }
   LinearFit fit(const ExactRows& rows, Rng&, Progress*) const override {
-    return {fit_without_privacy(rows, options_).model, std::nullopt};
+    return fit_without_privacy(rows, options_);
   }
 
  private:
   NonPrivateOptions options_;
 };
 
-// The zCDP parameter of the Gaussian mechanism that meets the budget exactly.
-double rho_of(const Budget& budget) {
-  if (const auto* zcdp = std::get_if<ZcdpBudget>(&budget.kind())) return zcdp->rho.value();
-  const auto& approximate = std::get<ApproximateBudget>(budget.kind());
-  const double mu = gaussian_mu(approximate.epsilon, approximate.delta);
-  return mu * mu / 2;
-}
-
-// Whether the accountant confirms the asked ε.
-bool within(const ApproximateBudget& budget, Relation relation, const Event& event) {
-  return epsilon(Spec{relation, {event}}, budget.delta).upper <= budget.epsilon.value();
-}
-
-// The route with the largest parameter, close to `start` or below it, that the accountant confirms.
-RoutePtr largest_confirmed(const ApproximateBudget& budget, Relation relation, double start,
-                           const std::function<RoutePtr(double)>& make) {
-  double above = start, value = start;
-  for (int attempt = 0; attempt < 24; ++attempt) {
-    RoutePtr route = make(value);
-    if (within(budget, relation, *route->event())) {
-      // Not far below something refused: good enough. Else halve the distance a few times.
-      for (int i = 0; i < 8 && above > value * 1.005; ++i) {
-        const double middle = std::sqrt(above * value);
-        RoutePtr better = make(middle);
-        if (within(budget, relation, *better->event())) {
-          value = middle;
-          route = std::move(better);
-        } else {
-          above = middle;
-        }
-      }
-      return route;
-    }
-    above = value;
-    value *= 1 - std::min(0.5, 1e-6 * std::pow(8.0, attempt));
-  }
-  throw AccountingError("no noise was found that meets the budget", "choose a larger epsilon");
-}
-
 // A pure ε or a ρ goes to the route as it is; for an (ε, δ) a ρ is found.
 RoutePtr in_budget(const Budget& budget, Relation relation,
                    const std::function<RoutePtr(const Budget&)>& make) {
-  const auto* approximate = std::get_if<ApproximateBudget>(&budget.kind());
-  if (approximate == nullptr) return make(budget);
-  return largest_confirmed(*approximate, relation, rho_of(budget),
-                           [&](double rho) { return make(Budget::zcdp(rho)); });
+  return make(confirmed(budget, relation, [&](const Budget& b) { return *make(b)->event(); }));
 }
 
-void refuse_pure(Method method, const PublicFacts& facts, const Budget& budget) {
+void refuse_pure(std::string_view method, const PublicFacts& facts, const Budget& budget) {
   if (!budget.is_pure()) return;
   throw Unsupported(
-      fmt::format("the method {} needs a delta or a rho: its noise is Gaussian", name(method)),
-      fmt::format("give --delta as well, e.g. --delta 1e-6, or use --method {}",
+      fmt::format("the method {} needs a delta or a rho: its noise is Gaussian", method),
+      fmt::format("give `delta` as well, e.g. `delta` 1e-6, or use `method` {}",
                   facts.kind == LinearKind::linear ? "functional" : "objective"));
 }
 
-void refuse_users(Method method, const PublicFacts& facts) {
+void refuse_users(std::string_view method, const PublicFacts& facts) {
   if (facts.contributions == 1) return;
   throw Unsupported(fmt::format("the method {} takes one record of a user, the schema allows {}",
-                                name(method), facts.contributions),
-                    "set max_contributions = 1, or use --method gradient without --batch");
-}
-
-// An option that the method does not know.
-void refuse_options(Method method, const RouteOptions& o) {
-  const auto refuse = [&](bool given, std::string_view option, std::string_view knows) {
-    if (!given) return;
-    throw InvalidArgument(fmt::format("--{} means nothing to the method {}", option, name(method)),
-                          fmt::format("leave it out, or use {}", knows));
-  };
-  const bool gradient = method == Method::gradient, mini = gradient && o.batch > 0;
-  refuse(o.iterations != 0 && !gradient, "iterations", "--method gradient");
-  refuse(o.batch != 0 && !gradient, "batch", "--method gradient");
-  refuse(o.average.has_value() && !gradient, "iterate", "--method gradient");
-  refuse(
-      o.radius != 0 && !mini && method != Method::sample_aggregate && method != Method::exponential,
-      "radius", "--method sample_aggregate, exponential, or gradient with --batch");
-  refuse(o.parts != 0 && method != Method::sample_aggregate, "parts", "--method sample_aggregate");
-  refuse(o.aggregate.has_value() && method != Method::sample_aggregate, "aggregate",
-         "--method sample_aggregate");
-  refuse(o.bins != 0 && method != Method::input, "bins", "--method input");
-  refuse(!o.candidates.empty() && method != Method::exponential, "candidates",
-         "--method exponential");
-  refuse(o.regularisation != 0 &&
-             (method == Method::exponential || method == Method::sufficient_statistics),
-         "regularisation", "another method");
+                                method, facts.contributions),
+                    "set max_contributions = 1, or use `method` gradient without `batch`");
 }
 
 RoutePtr minibatch_route(const PublicFacts& facts, const Budget& budget,
                          const RouteOptions& options) {
-  refuse_users(Method::gradient, facts);
+  refuse_users("gradient", facts);
   const auto* approximate = std::get_if<ApproximateBudget>(&budget.kind());
   if (approximate == nullptr) {
     throw Unsupported("mini-batches are accounted with an epsilon and a delta",
-                      "give --epsilon and --delta, or leave out --batch");
+                      "give `epsilon` and `delta`, or leave out `batch`");
   }
   const auto make = [&](double precision) {  // the inverse of the noise multiplier
     return route_of(MinibatchGradientPlan({.loss = loss_of(facts.kind),
@@ -147,13 +80,18 @@ RoutePtr minibatch_route(const PublicFacts& facts, const Budget& budget,
   // What one unsampled step would allow is more than many sampled ones do, or not: search upwards first.
   double start = gaussian_mu(approximate->epsilon, approximate->delta) / 16;
   while (start < 64 && within(*approximate, facts.relation, *make(2 * start)->event())) start *= 2;
-  return largest_confirmed(*approximate, facts.relation, 2 * start, make);
+  return make(largest_confirmed(*approximate, facts.relation, 2 * start,
+                                [&](double precision) { return *make(precision)->event(); }));
 }
 
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                         const RouteOptions& options) {
-  refuse_pure(Method::gradient, facts, budget);
+  refuse_pure("gradient", facts, budget);
   if (options.batch > 0) return minibatch_route(facts, budget, options);
+  if (options.radius != 0) {
+    throw InvalidArgument("`radius` means nothing to the method gradient without `batch`",
+                          "leave it out, or give `batch` as well");
+  }
   return in_budget(budget, facts.relation, [&](const Budget& b) {
     return route_of(NoisyGradientPlan({.loss = loss_of(facts.kind),
                                        .outputs = facts.outputs,
@@ -166,89 +104,144 @@ RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
   });
 }
 
+RoutePtr no_privacy(const PublicFacts& facts, const Budget&, const RouteOptions& options) {
+  NonPrivateOptions plain{
+      .loss = loss_of(facts.kind), .outputs = facts.outputs, .threads = options.threads};
+  if (options.regularisation > 0) plain.regularisation = options.regularisation;
+  return std::make_unique<NonPrivateRoute>(plain);
+}
+
+RoutePtr objective_route(const PublicFacts& facts, const Budget& budget,
+                         const RouteOptions& options) {
+  refuse_users("objective", facts);
+  return route_of(ObjectivePerturbationPlan({.loss = loss_of(facts.kind),
+                                             .outputs = facts.outputs,
+                                             .regularisation = options.regularisation,
+                                             .threads = options.threads},
+                                            facts.relation, facts.rows, facts.dimension, budget));
+}
+
+RoutePtr output_route(const PublicFacts& facts, const Budget& budget, const RouteOptions& options) {
+  refuse_users("output", facts);
+  return route_of(OutputPerturbationPlan({.loss = loss_of(facts.kind),
+                                          .outputs = facts.outputs,
+                                          .regularisation = options.regularisation,
+                                          .threads = options.threads},
+                                         facts.relation, facts.rows, facts.dimension, budget));
+}
+
+RoutePtr functional_route(const PublicFacts& facts, const Budget& budget,
+                          const RouteOptions& options) {
+  return in_budget(budget, facts.relation, [&](const Budget& b) {
+    return route_of(FunctionalPlan({.loss = loss_of(facts.kind),
+                                    .outputs = facts.outputs,
+                                    .active = facts.active(),
+                                    .contributions = facts.contributions,
+                                    .regularisation = options.regularisation,
+                                    .threads = options.threads},
+                                   facts.relation, facts.rows, facts.dimension, b));
+  });
+}
+
+RoutePtr sufficient_statistics_route(const PublicFacts& facts, const Budget& budget,
+                                     const RouteOptions& options) {
+  refuse_pure("sufficient_statistics", facts, budget);
+  if (facts.kind != LinearKind::linear) {
+    throw Unsupported("sufficient_statistics fits the squared loss only",
+                      "use `method` functional or gradient, or `model` linear");
+  }
+  return in_budget(budget, facts.relation, [&](const Budget& b) {
+    return route_of(SufficientStatisticsPlan(facts.relation, facts.dimension, rho_of(b),
+                                             facts.contributions, options.threads));
+  });
+}
+
+RoutePtr exponential_route(const PublicFacts& facts, const Budget& budget,
+                           const RouteOptions& options) {
+  return route_of(ExponentialRoutePlan({.loss = loss_of(facts.kind),
+                                        .outputs = facts.outputs,
+                                        .candidates = options.candidates,
+                                        .radius = options.radius,
+                                        .contributions = facts.contributions,
+                                        .threads = options.threads},
+                                       facts.relation, facts.dimension, budget));
+}
+
+RoutePtr sample_aggregate_route(const PublicFacts& facts, const Budget& budget,
+                                const RouteOptions& options) {
+  return in_budget(budget, facts.relation, [&](const Budget& b) {
+    return route_of(SampleAggregatePlan({.loss = loss_of(facts.kind),
+                                         .outputs = facts.outputs,
+                                         .aggregate = options.aggregate.value_or(Aggregate::mean),
+                                         .parts = options.parts,
+                                         .radius = options.radius,
+                                         .regularisation = options.regularisation,
+                                         .contributions = facts.contributions,
+                                         .threads = options.threads},
+                                        facts.relation, facts.rows, facts.dimension, b));
+  });
+}
+
+RoutePtr input_route(const PublicFacts& facts, const Budget& budget, const RouteOptions& options) {
+  return in_budget(budget, facts.relation, [&](const Budget& b) {
+    return route_of(InputPerturbationPlan({.bins = options.bins,
+                                           .regularisation = options.regularisation,
+                                           .threads = options.threads},
+                                          facts, b));
+  });
+}
+
+// A method and how its route is planned. This array is the list of them: a new route is one line.
+struct LinearMethod {
+  Method declared;
+  RoutePtr (*make)(const PublicFacts&, const Budget&, const RouteOptions&);
+};
+
+const std::vector<LinearMethod>& routes() {
+  static const std::vector<LinearMethod> list = {
+      {{"gradient",
+        "noisy gradient descent",
+        {"iterations", "batch", "iterate", "radius", "regularisation"}},
+       gradient_route},
+      {{"objective", "a noisy linear term in the objective", {"regularisation"}}, objective_route},
+      {{"output", "noise on the minimiser", {"regularisation"}}, output_route},
+      {{"functional", "noise on the coefficients of the objective", {"regularisation"}},
+       functional_route},
+      {{"sufficient_statistics", "noisy moments with an adaptive ridge"},
+       sufficient_statistics_route},
+      {{"exponential", "a choice among public candidates", {"candidates", "radius"}},
+       exponential_route},
+      {{"sample_aggregate",
+        "a private average of fits on parts of the data",
+        {"parts", "aggregate", "radius", "regularisation"}},
+       sample_aggregate_route},
+      {{"input", "an ordinary fit of synthetic records", {"bins", "regularisation"}}, input_route},
+      {{"none", "an ordinary fit, NOT PRIVATE", {"regularisation"}}, no_privacy}};
+  return list;
+}
+
 }  // namespace
 
-RoutePtr make_route(Method method, const PublicFacts& facts, const std::optional<Budget>& budget,
-                    const RouteOptions& options) {
-  const Loss loss = loss_of(facts.kind);
-  if (method != Method::none && !budget) {
+const std::vector<Method>& linear_methods() {
+  static const std::vector<Method> list = [] {
+    std::vector<Method> methods = {{"auto", "chosen by public facts"}};
+    for (const LinearMethod& route : routes()) methods.push_back(route.declared);
+    return methods;
+  }();
+  return list;
+}
+
+RoutePtr make_route(std::string_view method, const PublicFacts& facts,
+                    const std::optional<Budget>& budget, const RouteOptions& options) {
+  if (method != "none" && !budget) {
     throw InvalidArgument("training needs a budget",
-                          "give --epsilon, --epsilon with --delta, or --rho");
+                          "give `epsilon`, `epsilon` with `delta`, or `rho`");
   }
-  refuse_options(method, options);
-  switch (method) {
-    case Method::none: {
-      NonPrivateOptions plain{.loss = loss, .outputs = facts.outputs, .threads = options.threads};
-      if (options.regularisation > 0) plain.regularisation = options.regularisation;
-      return std::make_unique<NonPrivateRoute>(plain);
-    }
-    case Method::gradient: return gradient_route(facts, *budget, options);
-    case Method::objective:
-      refuse_users(method, facts);
-      return route_of(ObjectivePerturbationPlan({.loss = loss,
-                                                 .outputs = facts.outputs,
-                                                 .regularisation = options.regularisation,
-                                                 .threads = options.threads},
-                                                facts.relation, facts.rows, facts.dimension,
-                                                *budget));
-    case Method::output:
-      refuse_users(method, facts);
-      return route_of(OutputPerturbationPlan({.loss = loss,
-                                              .outputs = facts.outputs,
-                                              .regularisation = options.regularisation,
-                                              .threads = options.threads},
-                                             facts.relation, facts.rows, facts.dimension, *budget));
-    case Method::functional:
-      return in_budget(*budget, facts.relation, [&](const Budget& b) {
-        return route_of(FunctionalPlan({.loss = loss,
-                                        .outputs = facts.outputs,
-                                        .active = facts.active(),
-                                        .contributions = facts.contributions,
-                                        .regularisation = options.regularisation,
-                                        .threads = options.threads},
-                                       facts.relation, facts.rows, facts.dimension, b));
-      });
-    case Method::sufficient_statistics:
-      refuse_pure(method, facts, *budget);
-      if (facts.kind != LinearKind::linear) {
-        throw Unsupported("sufficient_statistics fits the squared loss only",
-                          "use --method functional or gradient, or --model linear");
-      }
-      return in_budget(*budget, facts.relation, [&](const Budget& b) {
-        return route_of(SufficientStatisticsPlan(facts.relation, facts.dimension, rho_of(b),
-                                                 facts.contributions, options.threads));
-      });
-    case Method::exponential:
-      return route_of(ExponentialRoutePlan({.loss = loss,
-                                            .outputs = facts.outputs,
-                                            .candidates = options.candidates,
-                                            .radius = options.radius,
-                                            .contributions = facts.contributions,
-                                            .threads = options.threads},
-                                           facts.relation, facts.dimension, *budget));
-    case Method::sample_aggregate:
-      return in_budget(*budget, facts.relation, [&](const Budget& b) {
-        return route_of(
-            SampleAggregatePlan({.loss = loss,
-                                 .outputs = facts.outputs,
-                                 .aggregate = options.aggregate.value_or(Aggregate::mean),
-                                 .parts = options.parts,
-                                 .radius = options.radius,
-                                 .regularisation = options.regularisation,
-                                 .contributions = facts.contributions,
-                                 .threads = options.threads},
-                                facts.relation, facts.rows, facts.dimension, b));
-      });
-    case Method::input:
-      return in_budget(*budget, facts.relation, [&](const Budget& b) {
-        return route_of(InputPerturbationPlan({.bins = options.bins,
-                                               .regularisation = options.regularisation,
-                                               .threads = options.threads},
-                                              facts, b));
-      });
-    case Method::automatic: break;
+  for (const LinearMethod& route : routes()) {
+    if (route.declared.name == method)
+      return route.make(facts, budget.value_or(Budget::pure(1)), options);
   }
-  invariant_broken("a route without a method");
+  throw InvalidArgument(fmt::format("unknown method '{}'", method));
 }
 
 }  // namespace sotto

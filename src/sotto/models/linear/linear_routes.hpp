@@ -1,18 +1,22 @@
 // All routes to privacy for linear models: from public facts, options and a budget to a planned route.
 //
-// What       make_route(method, …): the route with its constants settled, or a refusal that says what to use instead.
+// What       linear_methods(): all of them, with the options that each knows. make_route(method, …):
+//            the route with its constants settled, or a refusal that says what to use instead.
 // Guarantee  That of the route, and for an (ε, δ) the word of the accountant: its upper bound for the route's event is at most the asked ε.
-// Method     Routes that work in ρ are given the ρ of the Gaussian mechanism with exactly the asked (ε, δ), lowered until the accountant
-//            agrees. Mini-batches are given the smallest noise multiplier found with which it agrees.
-// Numerics   Searches end within 0.5 % of something refused; what is returned was confirmed.
+// Method     Routes that work in ρ are given the ρ of the Gaussian mechanism with exactly the asked
+//            (ε, δ), lowered until the accountant agrees (learning/confirmed_budget.hpp).
+//            Mini-batches are given the smallest noise multiplier found with which it agrees.
+// Numerics   What is returned was confirmed.
 // Reference  docs/math/linear-models.md.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
+#include "sotto/learning/family.hpp"
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/models/linear/linear_route.hpp"
 #include "sotto/models/linear/method_choice.hpp"
@@ -20,7 +24,7 @@
 
 namespace sotto {
 
-// What a method does not know is refused, not ignored.
+// A method reads those that it declares in linear_methods(); the family refuses the others.
 struct RouteOptions {
   std::uint64_t iterations = 0;      // gradient; 0: by the public rule
   double batch = 0;                  // gradient: expected size of a mini-batch; 0: all rows
@@ -34,8 +38,11 @@ struct RouteOptions {
   unsigned threads = 0;
 };
 
-// The budget is needed for every method but none; the method is not automatic.
-std::unique_ptr<LinearRoute> make_route(Method method, const PublicFacts& facts,
+// "auto", which chooses one of the others, comes first; "none" is NOT PRIVATE.
+const std::vector<Method>& linear_methods();
+
+// The budget is needed for every method but none; the method is not auto.
+std::unique_ptr<LinearRoute> make_route(std::string_view method, const PublicFacts& facts,
                                         const std::optional<Budget>& budget,
                                         const RouteOptions& options);
 

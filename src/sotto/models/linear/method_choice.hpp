@@ -1,27 +1,26 @@
 // `--method auto`: the route to privacy, chosen by public facts only.
 //
-// What       choose_method(facts): a method and the reason in words. with_basis(schema): how numeric features are encoded, where the schema
-//            leaves that open.
+// What       choose_method(facts): a method and the reason in words. with_basis(schema): how numeric
+//            features are encoded, where the schema leaves that open.
 // Guarantee  The choice costs nothing: no fact is read from private data.
 // Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε (gradient and
 //            sample_aggregate beyond kManyCoordinates); classification → gradient with a δ or ρ,
 //            objective perturbation with a pure ε.
-//            Hats (hat_basis.hpp) for classification with at most kFewColumns numeric features: with few columns the response bends along them,
-//            with many a plane will do and the hats' share of the norm bound would only weaken it.
+//            Hats (learning/basis.hpp) for classification by the methods that minimise a loss.
 // Numerics   None: counts are compared.
 // Reference  docs/math/linear-models.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/relation.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/mechanisms/budget.hpp"
-#include "sotto/models/linear/method.hpp"
+#include "sotto/models/linear/linear_kind.hpp"
 
 namespace sotto {
 
@@ -56,17 +55,15 @@ struct PublicFacts {
 };
 
 struct MethodChoice {
-  Method method;
+  std::string method;
   std::string reason;
 };
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget);
 
-inline constexpr std::size_t kFewColumns = 40;
 inline constexpr std::size_t kManyCoordinates = 3000;  // for second moments
 
 // The schema with its basis settled for this kind of model.
-Schema with_basis(Schema schema, LinearKind kind, Method method,
-                  const std::optional<Budget>& budget);
+Schema with_basis(Schema schema, LinearKind kind, std::string_view method = "auto");
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include "sotto/models/linear/noisy_gradient.hpp"
 #include "sotto/models/linear/non_private_fit.hpp"
 #include "sotto/models/linear/row_selection.hpp"
+#include "sotto/noise/poisson_sample.hpp"
 
 namespace sotto {
 namespace {
@@ -67,16 +68,6 @@ Budget step_budget(Relation relation, double noise_multiplier) {
   return Budget::zcdp(distances * distances / 2);
 }
 
-// The numbers of the sampled records.
-void sample(std::size_t records, double rate, Rng& rng, std::vector<std::size_t>& numbers) {
-  numbers.clear();
-  const bool all = rate >= 1;
-  const auto threshold = all ? 0 : static_cast<std::uint64_t>(std::ldexp(rate, 64));
-  for (std::size_t i = 0; i < records; ++i) {
-    if (all || rng.next_u64() < threshold) numbers.push_back(i);
-  }
-}
-
 void project(std::vector<double>& theta, double radius) {
   double square = 0;
   for (const double v : theta) square += v * v;
@@ -123,7 +114,8 @@ Release<LinearModel> MinibatchGradientPlan::run(const ExactRows& rows, Rng& rng,
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
     ExactRows::admit(theta, options_.outputs);
     Rng sampler = rng.split();  // the main stream does not tell how many records there are
-    sample(rows.size(), rate_, sampler, numbers);
+    poisson_sample(
+        rows.size(), rate_, [&] { return sampler.next_u64(); }, numbers);
     const ExactRows batch = select_rows(rows, numbers);
     const std::vector<int128> total = batch.weighted_sum(
         theta, options_.outputs, slopes_of(options_.loss, options_.outputs, batch), grid_,
@@ -144,7 +136,7 @@ Release<LinearModel> MinibatchGradientPlan::run(const ExactRows& rows, Rng& rng,
   if (options_.average) {
     for (std::size_t j = 0; j < size; ++j) theta[j] = sum[j] / static_cast<double>(averaged);
   }
-  return {model_for(rows, options_.loss, options_.outputs, std::move(theta)), event()};
+  return {model_for(rows, options_.loss, options_.outputs, std::move(theta)), *this};
 }
 
 }  // namespace sotto

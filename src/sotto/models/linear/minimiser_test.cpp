@@ -201,12 +201,12 @@ TEST(Minimiser, ARecordWithAnUnknownTargetContributesNothing) {
 
 TEST(NonPrivateFit, SeparatesWhatCanBeSeparated) {
   const ExactRows rows = random_rows({Loss::logistic, 3}, 100, 2, 14);
-  EXPECT_EQ(fit_without_privacy(rows, {.loss = Loss::logistic, .outputs = 3}).model.weights.size(),
+  EXPECT_EQ(fit_without_privacy(rows, {.loss = Loss::logistic, .outputs = 3}).value.weights.size(),
             9u);
   ExactRows two(1, 1, 1);
   for (int i = 0; i < 100; ++i)
     two.add(std::vector<float>{i % 2 ? 1.0f : -1.0f}, i % 2 ? 1.0f : -1.0f);
-  const LinearModel model = fit_without_privacy(two, {}).model;
+  const LinearModel model = fit_without_privacy(two, {}).value;
   EXPECT_EQ(model.classify(std::vector<float>{0.9f}), 1u);
   EXPECT_EQ(model.classify(std::vector<float>{-0.9f}), 0u);
 }

@@ -228,7 +228,7 @@ Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
     for (std::size_t j = 0; j < size; ++j)
       model.weights[j] = sum[j] / static_cast<double>(averaged);
   }
-  return {std::move(model), event()};
+  return {std::move(model), *this};
 }
 
 }  // namespace sotto

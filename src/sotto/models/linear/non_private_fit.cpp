@@ -6,7 +6,8 @@
 
 namespace sotto {
 
-NonPrivateFit fit_without_privacy(const ExactRows& rows, const NonPrivateOptions& options) {
+Unprotected<LinearModel> fit_without_privacy(const ExactRows& rows,
+                                             const NonPrivateOptions& options) {
   const double n = static_cast<double>(std::max<std::size_t>(rows.size(), 1));
   const ConvexProblem problem(rows, options.loss, options.outputs, options.regularisation * n, {},
                               options.threads);

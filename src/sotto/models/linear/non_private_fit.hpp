@@ -3,15 +3,11 @@
 
 #include <cstddef>
 
+#include "sotto/core/release.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
 namespace sotto {
-
-// A type of its own: it has no event, and nothing that expects a Release takes it.
-struct NonPrivateFit {
-  LinearModel model;
-};
 
 struct NonPrivateOptions {
   Loss loss = Loss::logistic;
@@ -20,7 +16,8 @@ struct NonPrivateOptions {
   unsigned threads = 0;
 };
 
-NonPrivateFit fit_without_privacy(const ExactRows& rows, const NonPrivateOptions& options);
+Unprotected<LinearModel> fit_without_privacy(const ExactRows& rows,
+                                             const NonPrivateOptions& options);
 
 // A model for records encoded like these rows.
 LinearModel model_for(const ExactRows& rows, Loss loss, std::size_t outputs,

@@ -209,7 +209,7 @@ Release<LinearModel> ObjectivePerturbationPlan::run(const ExactRows& rows, Rng& 
     invariant_broken("a minimiser that cannot be certified; nothing was released");
   std::vector<double> weights = covering_->release({minimum.theta}, std::move(covering));
   scope.publish(std::span<double>(weights));
-  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
+  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), *this};
 }
 
 }  // namespace sotto

@@ -144,7 +144,7 @@ Release<LinearModel> OutputPerturbationPlan::run(const ExactRows& rows, Rng& rng
     weights = covering_->release({minimum.theta, noise}, std::move(covering));
     scope.publish(std::span<double>(weights));
   }
-  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
+  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), *this};
 }
 
 }  // namespace sotto

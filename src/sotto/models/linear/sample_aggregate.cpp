@@ -164,7 +164,7 @@ Release<LinearModel> SampleAggregatePlan::run(const ExactRows& rows, Rng& rng) c
       weights[j] = median_->run(values, rng).value.value;
     }
   }
-  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), event()};
+  return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), *this};
 }
 
 }  // namespace sotto

@@ -32,7 +32,7 @@ std::size_t checked(std::size_t dimension) {
   throw Unsupported(
       fmt::format("sufficient statistics take at most {} coordinates, the rows have {}",
                   SufficientStatisticsPlan::kMaximalDimension, dimension),
-      "use --method gradient");
+      "use `method` gradient");
 }
 
 // The entries of a triangle times their weights, and noisy ones without them.
@@ -151,7 +151,7 @@ Release<LinearModel> SufficientStatisticsPlan::release(const ExactRows& encoding
                     .scale = encoding.scale(),
                     .intercept = encoding.intercept(),
                     .weights = std::vector<double>(theta.data(), theta.data() + p)};
-  return {std::move(model), event()};
+  return {std::move(model), *this};
 }
 
 }  // namespace sotto

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
-#include <variant>
 
 #include "sotto/core/error.hpp"
+#include "sotto/models/linear/fitted_model.hpp"
 
 namespace sotto {
 namespace {
@@ -29,115 +28,56 @@ std::vector<EncodedColumn> columns_of(const Encoder& encoder) {
   return columns;
 }
 
-// The sums of a route over records that come part by part, from any thread and in any order: they are integers. Rows wait until there are as many
-// as coordinates; fewer would not be worth walking through a matrix of sums.
-class OnePass {
- public:
-  OnePass(const LinearRoute& route, const ExactRows& none)
-      : route_(route), total_(route.sums(none)) {}
-
-  void add(ExactRows&& part) {
-    ExactRows batch = joined(std::move(part));
-    if (batch.size() >= batch.dimension()) {
-      const RecordSums sums = route_.sums(batch);
-      const std::lock_guard lock(mutex_);
-      total_.add(sums);
-    } else {
-      const std::lock_guard lock(mutex_);
-      waiting_.push_back(std::move(batch));
-    }
-  }
-  const RecordSums& finish() {
-    for (const ExactRows& batch : waiting_) total_.add(route_.sums(batch));
-    waiting_.clear();
-    return total_;
-  }
-
- private:
-  // With a batch that waits, if there is one. At most one waits for each thread.
-  ExactRows joined(ExactRows&& part) {
-    std::unique_lock lock(mutex_);
-    if (waiting_.empty()) return std::move(part);
-    ExactRows batch = std::move(waiting_.back());
-    waiting_.pop_back();
-    lock.unlock();
-    batch.append(part);
-    return batch;
-  }
-
-  const LinearRoute& route_;
-  std::mutex mutex_;
-  RecordSums total_;
-  std::vector<ExactRows> waiting_;
-};
-
-MethodChoice chosen(const TrainingRequest& request, const PublicFacts& facts) {
-  if (request.method != Method::automatic) return {request.method, "asked for"};
+MethodChoice chosen(const LinearRequest& request, const PublicFacts& facts) {
+  if (request.method != "auto") return {request.method, "asked for"};
   if (!request.budget) {
     throw InvalidArgument("training needs a budget",
-                          "give --epsilon, --epsilon with --delta, or --rho");
+                          "give `epsilon`, `epsilon` with `delta`, or `rho`");
   }
   return choose_method(facts, *request.budget);
 }
 
 }  // namespace
 
-PublicFacts facts_of(const Encoder& encoder, LinearKind kind) {
-  const Schema& schema = encoder.schema();
-  const bool classification = encoder.target().is_categorical() || !encoder.target().is_numeric();
-  if (classification != (kind != LinearKind::linear)) {
-    throw InvalidArgument(
-        fmt::format("the model {} does not fit the target '{}', which is {}", name(kind),
-                    encoder.target().column().name, classification ? "a class" : "a number"),
-        classification ? "use --model logistic or svm" : "use --model linear");
-  }
-  PublicFacts facts{.kind = kind,
-                    .relation = schema.relation,
+PublicFacts facts_of(const Facts& facts, LinearKind kind) {
+  const bool number = kind == LinearKind::linear;
+  check_target(facts, number ? Task::regress : Task::classify, std::string(name(kind)),
+               number ? "logistic or svm" : "linear");
+  const Encoder& encoder = *facts.encoder;
+  PublicFacts known{.kind = kind,
+                    .relation = facts.relation,
                     .dimension = encoder.width() + 1,
-                    .contributions = schema.unit == Unit::user ? schema.max_contributions : 1,
+                    .contributions = facts.contributions,
                     .norm_bound = encoder.norm_bound(),
                     .columns = columns_of(encoder)};
-  if (classification) {
-    const std::size_t classes = encoder.target().labels().size();
-    if (classes < 2) {
-      throw DataError("the target has fewer than two declared classes",
-                      "declare all classes in the schema");
-    }
-    facts.outputs = classes == 2 ? 1 : classes;
-  }
-  if (!schema.rows) {
-    throw DataError("the schema declares no number of rows",
-                    "add rows = N at its top: a public number, used as divisor; it need not be "
-                    "exact under add_remove");
-  }
-  facts.rows = *schema.rows;
-  return facts;
+  const std::size_t classes = facts.classes().size();
+  known.outputs = classes <= 2 ? 1 : classes;
+  known.rows = facts.declared_rows();
+  return known;
 }
 
-LinearTraining::LinearTraining(const Encoder& encoder, const TrainingRequest& request)
-    : encoder_(encoder),
-      facts_(facts_of(encoder, request.kind)),
-      choice_(chosen(request, facts_)),
-      route_(make_route(choice_.method, facts_, request.budget, request.options)) {}
+LinearTraining::LinearTraining(const Facts& facts, const LinearRequest& request)
+    : facts_(facts),
+      public_(facts_of(facts, request.kind)),
+      choice_(chosen(request, public_)),
+      route_(make_route(choice_.method, public_, request.budget, request.options)) {}
 
-std::vector<std::string> LinearTraining::assumptions() const {
-  const Schema& schema = encoder_.schema();
-  std::vector<std::string> list = {
-      fmt::format("the schema (columns, bounds, categories, {} rows) is public and was not read "
-                  "from this data",
-                  facts_.rows),
+Explanation LinearTraining::explain() const {
+  Explanation e{.method = choice_.method, .reason = choice_.reason, .words = route_->describe()};
+  e.assumptions = {
       fmt::format("encoded records have l2 norm at most {:.6g}; longer ones are scaled down",
-                  encoder_.norm_bound())};
-  if (schema.unit == Unit::user) {
-    list.push_back(fmt::format("at most {} records of a user are used", schema.max_contributions));
-  }
-  for (std::string& more : route_->assumptions()) list.push_back(std::move(more));
-  return list;
+                  facts_.encoder->norm_bound())};
+  for (std::string& more : route_->assumptions()) e.assumptions.push_back(std::move(more));
+  return e;
+}
+
+ExactRows LinearTraining::no_rows() const {
+  return ExactRows(facts_.encoder->width(), facts_.encoder->norm_bound(), kIntercept);
 }
 
 ExactRows LinearTraining::exact_rows(const Table& table, unsigned threads) const {
-  ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
-  const bool binary = facts_.kind != LinearKind::linear && facts_.outputs == 1;
+  ExactRows rows = no_rows();
+  const bool binary = public_.kind != LinearKind::linear && public_.outputs == 1;
   rows.add_all(
       table.rows(),
       [&](std::size_t i, std::span<float> features) {
@@ -149,29 +89,43 @@ ExactRows LinearTraining::exact_rows(const Table& table, unsigned threads) const
   return rows;
 }
 
-LinearTraining::Fit LinearTraining::run(const Table& table, Rng& rng, Progress* progress) const {
-  return route_->fit(exact_rows(table, 0), rng, progress);
+// Their number is that of the coordinates at least: fewer records would not be worth walking through
+// a matrix of sums.
+RecordSums LinearTraining::sums(Source& source) const {
+  RecordSums total = route_->sums(no_rows());
+  const std::size_t second = total.second.size(), cross = total.cross.size();
+  const std::vector<int128> sums = source.sum(
+      second + cross + 1,
+      [&](const Table& block, std::span<int128> all) {
+        const RecordSums part = route_->sums(exact_rows(block, 1));
+        for (std::size_t i = 0; i < second; ++i) all[i] += part.second[i];
+        for (std::size_t i = 0; i < cross; ++i) all[second + i] += part.cross[i];
+        all[second + cross] += part.records;
+      },
+      public_.dimension);
+  std::copy_n(sums.begin(), second, total.second.begin());
+  std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(second), cross, total.cross.begin());
+  total.records = static_cast<std::uint64_t>(sums.back());
+  return total;
 }
 
-LinearTraining::Fit LinearTraining::run(const std::string& path, const TableOptions& options,
-                                        Rng& rng, Progress* progress) const {
-  ExactRows rows(encoder_.width(), encoder_.norm_bound(), kIntercept);
-  if (route_->sums_suffice()) {
-    OnePass pass(*route_, rows);
-    map_table<std::monostate>(
-        path, encoder_,
-        [&](const Table& part) {
-          pass.add(exact_rows(part, 1));
-          return std::monostate{};
-        },
-        [](std::monostate&&) {}, options);
-    return route_->fit_sums(rows, pass.finish(), rng);
-  }
-  rows.reserve(facts_.rows);  // as declared
-  map_table<ExactRows>(
-      path, encoder_, [&](const Table& part) { return exact_rows(part, 1); },
-      [&](ExactRows&& part) { rows.append(part); }, options);
+LinearFit LinearTraining::fit(Source& source, Rng& rng, Progress* progress) const {
+  if (route_->sums_suffice()) return route_->fit_sums(no_rows(), sums(source), rng);
+  if (const Table* table = source.in_memory())
+    return route_->fit(exact_rows(*table, 0), rng, progress);
+  ExactRows rows = no_rows();
+  rows.reserve(public_.rows);  // as declared
+  source.map<ExactRows>([&](const Table& part) { return exact_rows(part, 1); },
+                        [&](ExactRows&& part) { rows.append(part); });
   return route_->fit(rows, rng, progress);
+}
+
+TrainedModel LinearTraining::run(Source& source, Rng& rng, RunControl& control) {
+  Progress progress(control.shown(0));
+  LinearFit fitted = fit(source, rng, &progress);
+  progress.finish();
+  return std::move(fitted).then(
+      [&](LinearModel&& model) { return fitted_model(std::move(model), facts_); });
 }
 
 }  // namespace sotto

@@ -1,9 +1,13 @@
-// Training a linear model on a table: from a schema, a budget and a method to a released model.
+// Training a linear model: from facts, a budget and a method to a released model.
 //
-// What       Chooses the route to privacy (method_choice.hpp) and plans it (linear_routes.hpp) from public facts only, states the cost,
-//            then fits.
-// Guarantee  That of the route chosen, with the unit of the schema: a user with at most k records counts k times.
-// Method     The facts come from the encoder, that is from the schema: declared rows, encoded width, classes, contributions.
+// What       Chooses the route to privacy (method_choice.hpp) and plans it (linear_routes.hpp) from
+//            public facts only, states the cost, then fits.
+// Guarantee  That of the route chosen, with the unit of the schema: a user with at most k records
+//            counts k times.
+// Method     The facts come from the schema: declared rows, encoded width, classes, contributions.
+//            A route that needs sums only (sufficient_statistics, functional) asks the source for
+//            them and keeps no rows; the others keep rows in memory up to RowStore::kMemoryLimit and
+//            in a temporary file beyond.
 // Numerics   Encoded records become ExactRows before anything is computed.
 // Reference  docs/math/linear-models.md.
 #pragma once
@@ -13,47 +17,43 @@
 #include <string>
 #include <vector>
 
-#include "sotto/data/encoder.hpp"
-#include "sotto/data/table.hpp"
+#include "sotto/learning/training_plan.hpp"
 #include "sotto/models/linear/linear_routes.hpp"
 
 namespace sotto {
 
-struct TrainingRequest {
+struct LinearRequest {
   LinearKind kind = LinearKind::logistic;
-  Method method = Method::automatic;
+  std::string method = "auto";
   std::optional<Budget> budget = {};  // required unless the method is none
   RouteOptions options = {};
 };
 
-// The public facts of a schema. Throws InvalidArgument or DataError.
-PublicFacts facts_of(const Encoder& encoder, LinearKind kind);
+// What the routes know. Throws InvalidArgument or DataError.
+PublicFacts facts_of(const Facts& facts, LinearKind kind);
 
-class LinearTraining {
+class LinearTraining final : public TrainingPlan {
  public:
-  using Fit = LinearFit;
+  // Public facts only. Throws InvalidArgument, Unsupported or DataError.
+  LinearTraining(const Facts& facts, const LinearRequest& request);
 
-  // Public facts only; the encoder must outlive the plan. Throws InvalidArgument, Unsupported or DataError.
-  LinearTraining(const Encoder& encoder, const TrainingRequest& request);
+  const std::string& method() const { return choice_.method; }
+  std::optional<Event> event() const override { return route_->event(); }
+  Relation relation() const override { return public_.relation; }
+  Explanation explain() const override;
 
-  Method method() const { return choice_.method; }
-  const std::string& reason() const { return choice_.reason; }    // why this method
-  std::optional<Event> event() const { return route_->event(); }  // none: NOT PRIVATE
-  Relation relation() const { return facts_.relation; }
-  std::string describe() const { return route_->describe(); }
-  std::vector<std::string> assumptions() const;
-
-  Fit run(const Table& table, Rng& rng, Progress* progress = nullptr) const;
-  // The same on a file of any size, encoded by all threads while it is read. A route that needs sums only (sufficient_statistics, functional)
-  // keeps no rows; the others keep them in memory up to RowStore::kMemoryLimit and in a temporary file beyond.
-  Fit run(const std::string& path, const TableOptions& options, Rng& rng,
-          Progress* progress = nullptr) const;
+  using TrainingPlan::run;
+  TrainedModel run(Source& source, Rng& rng, RunControl& control) override;
+  // The parameters alone.
+  LinearFit fit(Source& source, Rng& rng, Progress* progress = nullptr) const;
 
  private:
   ExactRows exact_rows(const Table& table, unsigned threads) const;
+  ExactRows no_rows() const;
+  RecordSums sums(Source& source) const;
 
-  const Encoder& encoder_;
-  PublicFacts facts_;
+  Facts facts_;
+  PublicFacts public_;
   MethodChoice choice_;
   std::unique_ptr<LinearRoute> route_;
 };

@@ -40,11 +40,10 @@ const std::string kX = "[columns.x]\ntype = \"numeric\"\nbounds = [0, 10]\n";
 void expect_finite_models(const std::string& toml, const std::string& csv, LinearKind kind) {
   const File file(csv);
   for (const Budget& budget : {Budget::approximate(1, 1e-6), Budget::pure(1)}) {
-    const Schema settled = with_basis(Schema::from_toml(toml), kind, Method::automatic, budget);
-    const Encoder encoder(settled);
-    const LinearTraining training(encoder, {.kind = kind, .budget = budget});
+    const Facts facts = table_facts(with_basis(Schema::from_toml(toml), kind));
+    const LinearTraining training(facts, {.kind = kind, .budget = budget});
     Rng rng = Rng::insecure_seed(1);
-    const LinearModel model = training.run(file.path(), TableOptions{}, rng).model;
+    const LinearModel model = training.fit(*table_file(file.path(), facts.encoder), rng).value();
     for (const double w : model.weights) ASSERT_TRUE(std::isfinite(w)) << csv.substr(0, 40);
   }
 }
@@ -60,13 +59,12 @@ TEST(TrainingEdge, OneRowOneClassAndConstantColumnsTrain) {
 
 TEST(TrainingEdge, HugeValuesAreClampedAndMoveNothingFurther) {
   const std::string toml = schema(kX, 3, true);
-  const Encoder encoder(with_basis(Schema::from_toml(toml), LinearKind::logistic, Method::automatic,
-                                   Budget::approximate(1, 1e-6)));
-  const LinearTraining training(encoder, {.budget = Budget::approximate(1, 1e-6)});
+  const Facts facts = table_facts(with_basis(Schema::from_toml(toml), LinearKind::logistic));
+  const LinearTraining training(facts, {.budget = Budget::approximate(1, 1e-6)});
   const auto weights = [&](const std::string& csv) {
     const File file(csv);
     Rng rng = Rng::insecure_seed(2);
-    return training.run(file.path(), TableOptions{}, rng).model.weights;
+    return training.fit(*table_file(file.path(), facts.encoder), rng).value().weights;
   };
   EXPECT_EQ(weights("x,y\n1e308,1\n-1e308,0\n5,1\n"), weights("x,y\n10,1\n0,0\n5,1\n"));
 }
@@ -91,21 +89,22 @@ TEST(TrainingEdge, TenThousandCategoriesTrainByGradientAndObjective) {
   std::string csv = "x,y\n";
   for (int i = 0; i < 50; ++i) csv += fmt::format("v{},{}\n", i * 7, i % 2);
   const File file(csv);
-  const Encoder encoder(Schema::from_toml(toml));
-  EXPECT_EQ(encoder.width(), 10001u);
+  const Facts facts = table_facts(Schema::from_toml(toml));
+  EXPECT_EQ(facts.encoder->width(), 10001u);
   const Budget budget = Budget::approximate(1, 1e-6);
   const LinearTraining training(
-      encoder, {.method = Method::gradient, .budget = budget, .options = {.iterations = 3}});
+      facts, {.method = "gradient", .budget = budget, .options = {.iterations = 3}});
   Rng rng = Rng::insecure_seed(3);
-  EXPECT_EQ(training.run(file.path(), TableOptions{}, rng).model.weights.size(), 10002u);
+  EXPECT_EQ(training.fit(*table_file(file.path(), facts.encoder), rng).value().weights.size(),
+            10002u);
 }
 
 TEST(TrainingEdge, AnEmptyFileIsRefusedAndOneWithoutRowsTrains) {
   const File empty("");
-  const Encoder encoder(Schema::from_toml(schema(kX, 5, true)));
-  const LinearTraining training(encoder, {.budget = Budget::approximate(1, 1e-6)});
+  const Facts facts = table_facts(Schema::from_toml(schema(kX, 5, true)));
+  const LinearTraining training(facts, {.budget = Budget::approximate(1, 1e-6)});
   Rng rng = Rng::insecure_seed(4);
-  EXPECT_THROW(training.run(empty.path(), TableOptions{}, rng), DataError);
+  EXPECT_THROW(training.fit(*table_file(empty.path(), facts.encoder), rng), DataError);
   // Under add_remove the number of rows is private: none is as good as some.
   expect_finite_models(schema(kX, 5, true), "x,y\n", LinearKind::logistic);
 }
@@ -114,17 +113,19 @@ TEST(TrainingEdge, AFileTrainsLikeItsTableWhateverTheBlocksAndThreads) {
   std::string csv = "x,y\n";
   for (int i = 0; i < 2000; ++i) csv += fmt::format("{},{}\n", i % 11, i % 3 == 0);
   const File file(csv);
-  const Encoder encoder(with_basis(Schema::from_toml(schema(kX, 2000, true)), LinearKind::logistic,
-                                   Method::automatic, std::nullopt));
-  const LinearTraining training(encoder, {.budget = Budget::approximate(1, 1e-6)});
-  const Table table = load_table(file.path(), encoder);
+  const Facts facts =
+      table_facts(with_basis(Schema::from_toml(schema(kX, 2000, true)), LinearKind::logistic));
+  const LinearTraining training(facts, {.budget = Budget::approximate(1, 1e-6)});
+  const Table table = load_table(file.path(), *facts.encoder);
   Rng reference = Rng::insecure_seed(5);
-  const std::vector<double> expected = training.run(table, reference).model.weights;
+  const std::vector<double> expected =
+      training.fit(*table_in_memory(table), reference).value().weights;
   for (const unsigned threads : {1u, 3u}) {
     for (const std::size_t bytes : {100u, 5000u}) {
       Rng rng = Rng::insecure_seed(5);
       const TableOptions options{.csv = {.threads = threads, .block_bytes = bytes}};
-      EXPECT_EQ(training.run(file.path(), options, rng).model.weights, expected);
+      EXPECT_EQ(training.fit(*table_file(file.path(), facts.encoder, options), rng).value().weights,
+                expected);
     }
   }
 }

@@ -1,0 +1,89 @@
+#include "training.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "../cost.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/rounded_text.hpp"
+
+namespace sotto::cli {
+namespace {
+
+constexpr std::uint64_t kImagesOfMnist = 60000;
+constexpr const char* kImageOptions[] = {"rows", "classes", "image", "relation"};
+
+bool is_image_folder(const Arguments& arguments) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(arguments.text("data"), ignored) ||
+         !arguments.given("schema");
+}
+
+ImageFacts declared_images(const Arguments& arguments) {
+  const std::string text = arguments.text("image");
+  const std::size_t x = text.find('x');
+  const auto side = [&](const std::string& digits) -> std::size_t {
+    const bool plain = !digits.empty() && digits.size() < 6 &&
+                       digits.find_first_not_of("0123456789") == std::string::npos;
+    return plain ? std::stoul(digits) : 0;
+  };
+  const ImageFacts images{.height = side(text.substr(0, x)),
+                          .width = x == std::string::npos ? 0 : side(text.substr(x + 1)),
+                          .classes = arguments.whole("classes")};
+  if (images.height < 1 || images.width < 1)
+    throw InvalidArgument(fmt::format("--image is '{}'; it must be height x width", text),
+                          "e.g. --image 28x28");
+  return images;
+}
+
+}  // namespace
+
+TrainingRequest request_of(const Arguments& arguments, const Family& family,
+                           const std::string& method) {
+  TrainingRequest request;
+  request.kind = arguments.text("model");
+  request.method = method;
+  request.delta = arguments.maybe_number("delta");
+  std::vector<Option> declared = options_of(family, request.kind);
+  request.options = arguments.values_of(declared);
+  return request;
+}
+
+Facts facts_of(const Arguments& arguments, const Family& family, const TrainingRequest& request) {
+  if (family.reads_images && is_image_folder(arguments)) {
+    if (arguments.given("schema"))
+      throw InvalidArgument("a folder of images needs no --schema",
+                            "declare --rows and --classes instead");
+    return image_facts(declared_images(arguments), parse_relation(arguments.text("relation")),
+                       arguments.given("rows") ? arguments.whole("rows") : kImagesOfMnist);
+  }
+  for (const char* option : kImageOptions)
+    if (family.reads_images && arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} is about images, and the data is a table", option),
+                            "the schema says it for tables");
+  return facts_for(family, schema_of(arguments), request);
+}
+
+std::unique_ptr<Source> source_of(const Arguments& arguments, const Facts& facts,
+                                  const std::string& option, const std::string& part) {
+  if (facts.images) return image_folder(arguments.text(option), part, *facts.images);
+  return table_file(arguments.text(option), facts.encoder,
+                    table_options(arguments, facts.encoder->schema()));
+}
+
+std::unique_ptr<Source> applied_source(const Arguments& arguments, const Facts& facts,
+                                       const TableOptions& options) {
+  if (!facts.encoder && facts.images)
+    return image_folder(arguments.text("data"), "t10k", *facts.images, options.targets);
+  return table_file(arguments.text("data"), facts.encoder, options);
+}
+
+std::string promise(const std::optional<Event>& event, const Facts& facts, const Cost& cost) {
+  if (!event) return "NOT PRIVATE: no noise, no guarantee";
+  return fmt::format(
+      "epsilon = {}, delta = {} ({}, unit: one {})", cost.epsilon ? round_up(*cost.epsilon) : "-",
+      cost.delta ? round_up(*cost.delta) : "-", name(facts.relation), name(facts.unit));
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,130 @@
+#include "families.hpp"
+
+#include "arguments.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/deep/family/declaration.hpp"
+#include "sotto/models/linear/linear_family.hpp"
+
+namespace sotto::cli {
+namespace {
+
+std::vector<Family>& list() {
+  // A new family is one line here, and one in its module's CMakeLists.txt.
+  static std::vector<Family> all = {
+      linear_family(),
+      deep::network_declaration(),
+  };
+  return all;
+}
+
+Option method_option(const Family& family) {
+  Option option{.name = "method",
+                .type = Type::choice,
+                .value = "M",
+                .help = "the route to privacy",
+                .fallback = family.methods.front().name};
+  for (const Method& method : family.methods) option.choices.push_back(method.name);
+  if (option.fallback == "auto") option.help += "; auto chooses by public facts";
+  return option;
+}
+
+std::vector<Option> image_options() {
+  return {{.name = "rows",
+           .type = Type::whole,
+           .value = "N",
+           .help = "declared number of images, a public figure; default 60000, as in MNIST and its "
+                   "relatives",
+           .range = Range::from(1)},
+          {.name = "classes",
+           .type = Type::whole,
+           .value = "K",
+           .help = "declared number of classes of images",
+           .fallback = "10",
+           .range = Range::from(2)},
+          {.name = "image",
+           .type = Type::text,
+           .value = "HxW",
+           .help = "declared size of images",
+           .fallback = "28x28"},
+          {.name = "relation",
+           .type = Type::choice,
+           .value = "R",
+           .help = "which image sets are neighbours; tables have it in their schema",
+           .fallback = "add_remove",
+           .choices = {"add_remove", "replace_one", "zero_out"}}};
+}
+
+std::vector<Option> checkpoint_options() {
+  return {
+      {.name = "checkpoint",
+       .type = Type::file,
+       .value = "FILE",
+       .help = "where the state of the run is kept; default: --out with .checkpoint"},
+      {.name = "checkpoint-seconds",
+       .type = Type::number,
+       .value = "S",
+       .help = "how often it is written",
+       .fallback = "60",
+       .range = Range::from(0)},
+      {.name = "resume",
+       .type = Type::flag,
+       .help = "go on from the checkpoint; the options must be those of the first call"},
+  };
+}
+
+std::vector<Option> variant_options(const Family& family, const Kind& kind, bool many) {
+  std::vector<Option> options;
+  const auto add = [&](std::vector<Option> more) {
+    for (Option& option : more) {
+      if (many && option.one_run) continue;
+      option = as_typed(std::move(option));
+      option.group = family.title;
+      options.push_back(std::move(option));
+    }
+  };
+  if (!many) add({method_option(family)});
+  add(options_of(family, kind.name));
+  if (family.reads_images) add(image_options());
+  if (family.resumable && !many) add(checkpoint_options());
+  return options;
+}
+
+}  // namespace
+
+const std::vector<Family>& families() { return list(); }
+
+void host(Family family) {
+  for (Family& declared : list())
+    if (declared.name == family.name) declared = std::move(family);
+}
+
+const Family& family_named(const Arguments& arguments) {
+  const Family* family = family_of_kind(families(), arguments.text("model"));
+  if (family == nullptr) invariant_broken("a kind of no family");
+  return *family;
+}
+
+Option kind_option() {
+  Option option{.name = "model",
+                .type = Type::choice,
+                .value = "KIND",
+                .help = "what to fit",
+                .fallback = families().front().kinds.front().name};
+  for (const Family& family : families())
+    for (const Kind& kind : family.kinds) option.choices.push_back(kind.name);
+  return option;
+}
+
+std::vector<Variant> kind_variants(bool many) {
+  std::vector<Variant> variants;
+  for (const Family& family : families()) {
+    for (const Kind& kind : family.kinds)
+      variants.push_back({.value = kind.name,
+                          .title = family.title,
+                          .help = kind.help,
+                          .options = variant_options(family, kind, many)});
+  }
+  return variants;
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,25 @@
+// The one list of families. Whatever depends on a family is made from it: no command names one.
+#pragma once
+
+#include <vector>
+
+#include "command.hpp"
+#include "sotto/learning/family.hpp"
+
+namespace sotto::cli {
+
+const std::vector<Family>& families();
+
+// Puts a family with its functions in the place of its declaration: for the executable that hosts
+// it, before anything else is done.
+void host(Family family);
+
+// The family of --model, which names a kind.
+const Family& family_named(const Arguments& arguments);
+
+// --model KIND for commands that train, and the options of each kind. many: for commands that train
+// many models at once.
+Option kind_option();
+std::vector<Variant> kind_variants(bool many);
+
+}  // namespace sotto::cli

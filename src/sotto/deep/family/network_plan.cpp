@@ -1,0 +1,304 @@
+#include "sotto/deep/family/network_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/digest.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/deep/family/network_model.hpp"
+#include "sotto/deep/family/network_records.hpp"
+#include "sotto/deep/losses.hpp"
+#include "sotto/deep/models/defaults.hpp"
+#include "sotto/deep/training/checkpoint.hpp"
+#include "sotto/deep/training/memory.hpp"
+
+namespace sotto::deep {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void check_request(const TrainingRequest& request) {
+  const OptionValues& o = request.options;
+  if (o.given("steps") && o.given("epochs"))
+    throw InvalidArgument("`steps` and `epochs` are both given", "choose one of them");
+  const bool is_private = request.method != "none";
+  if (!is_private && o.given("noise_multiplier"))
+    throw InvalidArgument("the method none has no privacy, yet a budget is given",
+                          "leave out the budget, or choose another method");
+  if (request.budget && std::holds_alternative<ZcdpBudget>(request.budget->kind()))
+    throw Unsupported("networks take a budget as `epsilon` with `delta`, not as `rho`");
+  if (is_private && !request.delta)
+    throw InvalidArgument("training a network needs `delta`: its noise is Gaussian",
+                          "e.g. `delta` 1e-5");
+  if (is_private && !request.budget && !o.given("noise_multiplier"))
+    throw InvalidArgument("training needs a budget",
+                          "give `epsilon` with `delta`, or `noise_multiplier`");
+}
+
+std::vector<std::int64_t> hidden_widths(const OptionValues& o) {
+  std::vector<std::int64_t> widths;
+  if (find_option(o.declared(), "hidden") == nullptr || !o.given("hidden")) return widths;
+  for (const std::string& width : o.list("hidden")) {
+    char* end = nullptr;
+    const long long value = std::strtoll(width.c_str(), &end, 10);
+    if (width.empty() || *end != '\0' || value < 1)
+      throw InvalidArgument(
+          fmt::format("`hidden` has '{}'; widths are whole numbers from 1", width));
+    widths.push_back(value);
+  }
+  return widths;
+}
+
+NetworkOptions network_options(const Facts& facts, const TrainingRequest& request) {
+  const std::size_t classes = facts.classes().size();
+  NetworkOptions network;
+  network.kind = parse_network(request.kind);
+  network.outputs = classes == 0 ? 1 : static_cast<std::int64_t>(classes);
+  network.activation = parse_activation(request.options.text("activation"));
+  network.hidden = hidden_widths(request.options);
+  if (facts.encoder) {
+    network.input = {static_cast<std::int64_t>(facts.encoder->width())};
+  } else {
+    network.input = {1, static_cast<std::int64_t>(facts.images->height),
+                     static_cast<std::int64_t>(facts.images->width)};
+  }
+  return network;
+}
+
+TrainerOptions trainer_options(const OptionValues& o, const OptimizerOptions& fallback) {
+  TrainerOptions options;
+  options.optimizer = fallback;
+  OptimizerOptions& optimizer = options.optimizer;
+  optimizer.kind = parse_optimizer(o.text("optimizer"));
+  if (optimizer.kind != OptimizerKind::sgd) optimizer.learning_rate = 2e-3;
+  if (o.given("learning_rate")) optimizer.learning_rate = o.number("learning_rate");
+  if (o.given("momentum")) optimizer.momentum = o.number("momentum");
+  optimizer.weight_decay = o.number("weight_decay");
+  if (o.given("schedule")) optimizer.schedule = parse_schedule(o.text("schedule"));
+  optimizer.warmup = o.number("warmup");
+  if (o.given("radius")) optimizer.radius = o.number("radius");
+  if (o.given("iterate")) options.iterate = parse_iterate(o.text("iterate"));
+  options.memory = parse_bytes(o.text("memory"));
+  if (o.text("clipping") == "per_layer") options.clip_rule = ClipRule::per_layer;
+  if (o.text("clipping") == "normalised") options.clip_rule = ClipRule::normalised;
+  return options;
+}
+
+std::optional<double> epsilon_of(const TrainingRequest& request) {
+  if (!request.budget) return std::nullopt;
+  const auto* approximate = std::get_if<ApproximateBudget>(&request.budget->kind());
+  return approximate != nullptr ? std::optional(approximate->epsilon.value()) : std::nullopt;
+}
+
+torch::Tensor losses_of(bool classification, const torch::Tensor& outputs,
+                        const torch::Tensor& targets) {
+  return classification ? softmax_cross_entropy(outputs, targets)
+                        : squared_loss(outputs.squeeze(1), targets);
+}
+
+// A label that is none of the declared classes counts for nothing in training.
+Records training_records(Source& source, const Facts& facts, bool classification) {
+  if (facts.encoder) {
+    const Table* table = source.in_memory();
+    return records_of(table != nullptr ? Block(*table) : Block(source.table()), classification);
+  }
+  const Records read = records_of(source.images(), true);
+  const auto classes = static_cast<std::int64_t>(facts.images->classes);
+  return {read.inputs(), torch::where(read.targets() < classes, read.targets(),
+                                      torch::full_like(read.targets(), kNoIgnoredIndex))};
+}
+
+}  // namespace
+
+NetworkTraining::NetworkTraining(const Facts& facts, const TrainingRequest& request)
+    : facts_(facts),
+      classification_(!facts.classes().empty()),
+      torchscript_(request.options.flag("torchscript")),
+      show_private_loss_(request.options.flag("show_private_loss")),
+      delta_(request.delta.value_or(0)) {
+  check_target(facts, classification_ ? Task::classify : Task::regress, request.kind, "another");
+  if (facts.contributions != 1)
+    throw Unsupported(fmt::format("networks take one record of a user, the schema allows {}",
+                                  facts.contributions),
+                      "set max_contributions = 1");
+  facts.declared_rows();
+  network_ = network_options(facts, request);
+  parameters_ = count_parameters(*Network(network_));
+  check_request(request);
+  plan_steps(request);
+}
+
+void NetworkTraining::plan_steps(const TrainingRequest& request) {
+  const OptionValues& o = request.options;
+  const bool is_private = request.method != "none";
+  const std::optional<double> epsilon = epsilon_of(request);
+  const std::uint64_t rows = facts_.declared_rows();
+  const TrainingDefaults defaults = training_defaults(
+      network_.kind, rows, is_private ? std::optional(epsilon.value_or(3)) : std::nullopt);
+  trainer_options_ = trainer_options(o, defaults.optimizer);
+  const Sampling sampling = parse_sampling(o.text("sampling"));
+  double batch = o.maybe_number("batch").value_or(defaults.batch);
+  if (sampling == Sampling::full_batch) batch = static_cast<double>(rows);
+  const double epochs = o.maybe_number("epochs").value_or(defaults.epochs);
+  const std::uint64_t steps = o.maybe_whole("steps").value_or(
+      static_cast<std::uint64_t>(std::ceil(epochs * static_cast<double>(rows) / batch)));
+  plain_ = {.sampling = sampling, .records = rows, .batch = batch, .steps = steps};
+  if (!is_private) return;
+  PlanOptions options{.records = rows,
+                      .relation = facts_.relation,
+                      .sampling = sampling,
+                      .batch = batch,
+                      .steps = steps,
+                      .clip = o.maybe_number("clip").value_or(defaults.clip),
+                      .noise_multiplier = o.maybe_number("noise_multiplier"),
+                      .epsilon = epsilon,
+                      .delta = delta_,
+                      .dimension = parameters_};
+  if (o.text("clipping") == "adaptive") options.adaptive.emplace();
+  options.noise = o.text("noise") != "auto" ? parse_noise_kind(o.text("noise"))
+                  : options.adaptive        ? NoiseKind::bulk
+                                            : default_noise(parameters_);
+  plan_.emplace(std::move(options));
+}
+
+std::optional<Event> NetworkTraining::event() const {
+  return plan_ ? std::optional(plan_->event()) : std::nullopt;
+}
+
+Explanation NetworkTraining::explain() const {
+  Explanation e;
+  e.method = plan_ ? "dp_sgd" : "none";
+  e.words = plan_ ? plan_->describe() : "plain training, NOT PRIVATE";
+  e.assumptions = {
+      "the sampled batches and unfinished checkpoints stay secret",
+      proved_
+          ? fmt::format("arithmetic on a batch computes each row from that row alone, as it did "
+                        "for made-up records before the first step; no step has more than {} "
+                        "records; all other rounding is charged",
+                        seats_for(plan_->expected_batch()))
+          : std::string("rounding in 32-bit gradients moves a clipped sum by less than 1 % of "
+                        "the clip norm, which is charged (proved for small batches, measured "
+                        "beyond)")};
+  if (plan_ && plan_->options().noise == NoiseKind::bulk)
+    e.assumptions.push_back(
+        "noise is drawn and added in floating point (--noise exact avoids this)");
+  e.figures = {{"parameters", parameters_},
+               {"rows", facts_.declared_rows()},
+               {"sampling", name(plain_.sampling)},
+               {"batch", plain_.batch},
+               {"steps", plan_ ? plan_->steps() : plain_.steps}};
+  if (plan_) {
+    e.figures["noise_multiplier"] = plan_->noise_multiplier();
+    e.figures["noise"] = name(plan_->options().noise);
+    e.figures["clip"] = plan_->options().clip;
+  }
+  e.figures["optimizer"] = to_json(trainer_options_.optimizer);
+  return e;
+}
+
+void NetworkTraining::prepare(RunControl& control, Rng& rng) {
+  torch::manual_seed(rng.next_u64());  // initial weights
+  model_ = Network(network_);
+  result_.clear();
+  TrainerOptions options = trainer_options_;
+  options.insecure_seed = control.insecure_seed;
+  const auto objective = [network = model_, classes = classification_](
+                             const torch::Tensor& x, const torch::Tensor& y) mutable {
+    return losses_of(classes, network->forward(x), y);
+  };
+  trainer_ = plan_ ? std::make_unique<Trainer>(*model_, *plan_, objective, options)
+                   : std::make_unique<Trainer>(*model_, plain_, objective, options);
+  if (control.checkpoints && control.checkpoints->resume) {
+    control.checkpoints->notes = load_checkpoint(control.checkpoints->path, *trainer_);
+    if (control.tell)
+      control.tell(
+          fmt::format("resuming after step {} of {}", trainer_->done(), trainer_->planned()));
+  }
+  if (trainer_->done() == trainer_->planned()) {
+    result_ = sha256(to_safetensors(trainer_->state()));
+    return;
+  }
+  trainer_->prepare(no_records(facts_, classification_));
+  // Before a reservation that names this run: from here on a kill at any moment can be resumed.
+  save(control);
+}
+
+void NetworkTraining::save(const RunControl& control) const {
+  if (control.checkpoints)
+    save_checkpoint(control.checkpoints->path, *trainer_, control.checkpoints->notes);
+}
+
+// The expected batch, not the true one, which is private. ε is asked of the accountant a few dozen
+// times in a run.
+std::string NetworkTraining::note(const Trainer& trainer, double seconds) {
+  std::string text = "NOT PRIVATE";
+  if (trainer.is_private()) {
+    if (trainer.done() >= next_epsilon_) {
+      epsilon_ = trainer.epsilon(delta_, {.tolerance = 1e-2, .upper_only = true}).upper;
+      next_epsilon_ = trainer.done() + std::max<std::uint64_t>(1, trainer.planned() / 25);
+    }
+    text = fmt::format("epsilon {:.3f}", epsilon_);
+  }
+  const double speed = static_cast<double>(trainer.done() - first_) * trainer.expected_batch() /
+                       std::max(seconds, 1e-9);
+  text += fmt::format(", {:.0f} examples/s", speed);
+  if (show_private_loss_) text += fmt::format(", loss {:.4f} NOT PRIVATE", trainer.private_loss());
+  return text;
+}
+
+void NetworkTraining::fit(const Records& records, Rng& rng, RunControl& control) {
+  first_ = trainer_->done();
+  next_epsilon_ = 0;
+  ProgressOptions shown = control.shown(trainer_->planned());
+  shown.first = first_;
+  const bool visible = shown.enabled;
+  Progress progress(std::move(shown));
+  const auto start = Clock::now();
+  auto saved = start;
+  trainer_->fit(records, rng, [&](const Trainer& trainer) {
+    if (visible) progress.advance(trainer.done(), note(trainer, seconds_since(start)));
+    if (control.checkpoints && seconds_since(saved) >= control.checkpoints->seconds) {
+      save(control);
+      saved = Clock::now();
+    }
+    return !control.stop || !control.stop();
+  });
+  progress.stop();
+  save(control);  // what waits for the ledger's word is kept before it is asked
+  if (trainer_->done() < trainer_->planned())
+    throw Error(ErrorCode::interrupted,
+                control.checkpoints
+                    ? fmt::format("interrupted after step {} of {}; the state is in '{}'",
+                                  trainer_->done(), trainer_->planned(), control.checkpoints->path)
+                    : std::string("interrupted"),
+                control.checkpoints ? "the same command with --resume goes on" : "");
+}
+
+TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control) {
+  if (!trainer_) prepare(control, rng);
+  if (trainer_->done() < trainer_->planned())
+    fit(training_records(source, facts_, classification_), rng, control);
+  result_ = sha256(to_safetensors(trainer_->state()));
+  return release(control.insecure_seed.has_value() || rng.kind() == "insecure_seed");
+}
+
+TrainedModel NetworkTraining::release(bool insecure) {
+  proved_ = trainer_->rounding_is_proved();
+  const NetworkFiles files{.torchscript = torchscript_, .not_private = insecure || !plan_};
+  // The iterate that is released goes into the network by the trainer's hand.
+  const auto made = [&](auto&&) { return network_model(model_, facts_, files); };
+  TrainedModel trained = plan_ ? TrainedModel(trainer_->release().then(made))
+                               : TrainedModel(trainer_->unprotected().then(made));
+  trainer_.reset();  // another run starts anew
+  return trained;
+}
+
+}  // namespace sotto::deep

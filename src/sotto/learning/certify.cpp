@@ -1,0 +1,52 @@
+#include "sotto/learning/certify.hpp"
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/version.hpp"
+
+namespace sotto {
+
+Certificate uncertified(const Rng& rng) {
+  Certificate c;
+  c.version = kVersion;
+  c.generator = rng.kind();
+  c.noise = "none";
+  return c;
+}
+
+Certificate certify(const Event& event, Relation relation, double delta, const Rng& rng) {
+  Certificate c = uncertified(rng);
+  c.spec = Spec{relation, {event}};
+  c.delta = delta;
+  const Bound bound = guarantee(*c.spec, delta, kCertificateAccounting);
+  c.epsilon = bound.upper;
+  c.accountant = name(bound.accountant);
+  c.conversion = bound.conversion;
+  c.noise = noise_of(event);
+  if (delta == 0) {  // both theorems say the same without a δ: the sum
+    c.epsilon_by = {{"basic", bound.upper}, {"optimal", bound.upper}};
+  } else {
+    for (const Comparison& line : compare(*c.spec, Delta(delta))) {
+      if (line.bound) c.epsilon_by[std::string(name(line.accountant))] = line.bound->upper;
+    }
+  }
+  return c;
+}
+
+Certificate certify_training(const Family& family, const Facts& facts, const TrainingPlan& plan,
+                             const TrainedModel& trained, double delta, const Rng& rng) {
+  const Explanation explanation = plan.explain();
+  Certificate c = uncertified(rng);
+  if (trained.event()) {
+    c = certify(*trained.event(), plan.relation(), delta, rng);
+    c.assumptions = assumptions_of(facts);
+    c.assumptions.insert(c.assumptions.end(), explanation.assumptions.begin(),
+                         explanation.assumptions.end());
+  }
+  c.family = family.name;
+  c.unit = name(facts.unit);
+  c.method = explanation.method;
+  c.description = explanation.words;
+  return c;
+}
+
+}  // namespace sotto

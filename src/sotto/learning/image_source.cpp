@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sotto/core/error.hpp"
+#include "sotto/data/idx.hpp"
+#include "sotto/data/source_error.hpp"
+#include "sotto/learning/source.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path idx_file(const std::string& folder, const std::string& part, const std::string& kind) {
+  const std::string digits = kind == "images" ? "idx3" : "idx1";
+  for (const char* separator : {"-", "."}) {
+    for (const char* ending : {"", ".gz"}) {
+      const fs::path path =
+          fs::path(folder) / (part + "-" + kind + separator + digits + "-ubyte" + ending);
+      std::error_code ignored;
+      if (fs::exists(path, ignored)) return path;
+    }
+  }
+  throw SourceError(
+      fmt::format("'{}' holds no {}-{}-{}-ubyte, plain or .gz", folder, part, kind, digits),
+      "a folder of images holds the four IDX files of MNIST and its relatives");
+}
+
+class ImageFolder final : public Source {
+ public:
+  ImageFolder(std::string folder, std::string part, const ImageFacts& facts, bool with_labels)
+      : folder_(std::move(folder)),
+        part_(std::move(part)),
+        facts_(facts),
+        with_labels_(with_labels) {}
+
+  Images images() override {
+    const fs::path path = idx_file(folder_, part_, "images");
+    IdxArray array = read_idx(path.string());
+    if (array.shape.size() != 3 || array.shape[1] != facts_.height ||
+        array.shape[2] != facts_.width)
+      throw DataError(fmt::format("the images in '{}' are not of the declared size {}x{}",
+                                  path.string(), facts_.height, facts_.width),
+                      "declare their size with `image` HEIGHTxWIDTH");
+    Images images{facts_.height, facts_.width, std::move(array.values), {}};
+    if (with_labels_) images.labels = labels(images.count());
+    return images;
+  }
+  void each(const std::function<void(const Block&)>& visit) override { visit(images()); }
+
+  std::vector<int128> sum(std::size_t, const AddBlock&, std::size_t) override { refuse(); }
+  Table table() override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw Unsupported("this data is a folder of images, not a table");
+  }
+  void map_any(const std::function<Any(const Table&)>&,
+               const std::function<void(Any&&)>&) override {
+    refuse();
+  }
+  // A label that is not one of the declared classes counts for nothing: whether there is one is
+  // private.
+  std::vector<std::uint32_t> labels(std::size_t count) const {
+    const fs::path path = idx_file(folder_, part_, "labels");
+    const IdxArray array = read_idx(path.string());
+    if (array.shape.size() != 1 || array.shape[0] != count)
+      throw DataError(fmt::format("'{}' has not one label for each image", path.string()));
+    std::vector<std::uint32_t> labels(array.values.begin(), array.values.end());
+    for (std::uint32_t& label : labels)
+      label = std::min(label, static_cast<std::uint32_t>(facts_.classes));
+    return labels;
+  }
+
+  std::string folder_, part_;
+  ImageFacts facts_;
+  bool with_labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> image_folder(std::string folder, std::string part, const ImageFacts& facts,
+                                     bool with_labels) {
+  return std::make_unique<ImageFolder>(std::move(folder), std::move(part), facts, with_labels);
+}
+
+}  // namespace sotto

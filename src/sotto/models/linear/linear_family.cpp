@@ -1,0 +1,101 @@
+#include "sotto/models/linear/linear_family.hpp"
+
+#include "sotto/models/linear/candidates_file.hpp"
+#include "sotto/models/linear/fitted_model.hpp"
+#include "sotto/models/linear/training.hpp"
+
+namespace sotto {
+namespace {
+
+std::vector<Option> options() {
+  return {{.name = "regularisation",
+           .type = OptionType::number,
+           .value = "L",
+           .help = "weight of the ridge; default by a public rule of the method",
+           .range = Range::above(0)},
+          {.name = "iterations",
+           .type = OptionType::whole,
+           .value = "T",
+           .help = "gradient: steps; default by a public rule",
+           .range = Range::from(1)},
+          {.name = "batch",
+           .type = OptionType::number,
+           .value = "B",
+           .help = "gradient: expected size of a Poisson-sampled mini-batch; default all rows",
+           .range = Range::above(0)},
+          {.name = "iterate",
+           .type = OptionType::choice,
+           .value = "WHICH",
+           .help = "gradient: release the average of the iterates (default) or the last one",
+           .choices = {"average", "last"}},
+          {.name = "radius",
+           .type = OptionType::number,
+           .value = "R",
+           .help = "ball of parameters: gradient with a batch projects to it, sample_aggregate "
+                   "clips to it, exponential searches it",
+           .range = Range::above(0)},
+          {.name = "parts",
+           .type = OptionType::whole,
+           .value = "K",
+           .help = "sample_aggregate: number of parts; default by a public rule",
+           .range = Range::from(1)},
+          {.name = "aggregate",
+           .type = OptionType::choice,
+           .value = "HOW",
+           .help = "sample_aggregate: noisy mean of the parts (default) or private medians",
+           .choices = {"mean", "median"}},
+          {.name = "bins",
+           .type = OptionType::whole,
+           .value = "N",
+           .help = "input: bins of a numeric column; default by a public rule",
+           .range = Range::from(1)},
+          {.name = "candidates",
+           .type = OptionType::file,
+           .value = "FILE",
+           .help = "exponential: public candidates, one line of parameters each; default a grid"}};
+}
+
+RouteOptions route_options(const OptionValues& values) {
+  RouteOptions o;
+  o.iterations = values.maybe_whole("iterations").value_or(0);
+  o.regularisation = values.maybe_number("regularisation").value_or(0);
+  o.batch = values.maybe_number("batch").value_or(0);
+  if (values.given("iterate")) o.average = values.text("iterate") == "average";
+  o.radius = values.maybe_number("radius").value_or(0);
+  o.parts = values.maybe_whole("parts").value_or(0);
+  if (values.given("aggregate")) o.aggregate = parse_aggregate(values.text("aggregate"));
+  o.bins = values.maybe_whole("bins").value_or(0);
+  if (values.given("candidates")) o.candidates = read_candidates(values.text("candidates"));
+  return o;
+}
+
+Schema prepare(Schema schema, const TrainingRequest& request) {
+  return with_basis(std::move(schema), parse_linear_kind(request.kind), request.method);
+}
+
+std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
+  auto training = std::make_unique<LinearTraining>(
+      facts, LinearRequest{.kind = parse_linear_kind(request.kind),
+                           .method = request.method,
+                           .budget = request.budget,
+                           .options = route_options(request.options)});
+  check_method_options(linear_family(), training->method(), request.options);
+  return training;
+}
+
+}  // namespace
+
+Family linear_family() {
+  return {.name = "linear",
+          .title = "Linear models",
+          .kinds = {{"logistic", {Task::classify}, "logistic regression, of a class"},
+                    {"svm", {Task::classify}, "a linear support vector machine, of a class"},
+                    {"linear", {Task::regress}, "linear regression, of a number"}},
+          .methods = linear_methods(),
+          .options = options(),
+          .prepare = prepare,
+          .plan = plan,
+          .load = load_linear_model};
+}
+
+}  // namespace sotto
