@@ -24,7 +24,7 @@ void check_options(const AccountOptions& o) {
   if (!(o.tolerance > 0 && o.tolerance < 1)) {
     throw InvalidArgument(
         fmt::format("tolerance is {}; it must be above 0 and below 1", o.tolerance),
-        "0.001 is the default");
+        fmt::format("{} is the default", kTolerance));
   }
   const bool fixed_only = o.accountant == Accountant::pld || o.accountant == Accountant::optimal ||
                           o.accountant == Accountant::advanced;
@@ -47,41 +47,14 @@ Bound checked(Bound b, const char* what) {
         fmt::format("the {} accountant finds no finite {}", name(b.accountant), what),
         "the noise is so small that nothing is bounded; use more noise or fewer repetitions");
   }
-  b.lower = std::clamp(b.lower, 0.0, b.upper);
+  b.lower = consistent_lower(b.lower, b.upper, what);
   return b;
-}
-
-// Parallel parts of which a replaced record may touch two: the loss distributions are those of one part.
-bool moves_between_parts(const Event& event, Relation relation) {
-  if (relation != Relation::replace_one) return false;
-  const auto any = [&](const std::vector<Event>& events) {
-    return std::ranges::any_of(events,
-                               [&](const Event& e) { return moves_between_parts(e, relation); });
-  };
-  if (const auto* e = event.get_if<ParallelEvent>()) return e->events.size() > 1 || any(e->events);
-  if (const auto* e = event.get_if<ComposeEvent>()) return any(e->events);
-  if (const auto* e = event.get_if<RepeatEvent>()) return moves_between_parts(*e->event, relation);
-  if (const auto* e = event.get_if<SampledEvent>()) return moves_between_parts(*e->event, relation);
-  if (const auto* e = event.get_if<ShuffledEvent>())
-    return moves_between_parts(*e->event, relation);
-  if (const auto* e = event.get_if<PrivateSelectionEvent>())
-    return moves_between_parts(*e->event, relation);
-  return false;
-}
-
-void require_fixed_parts(const Spec& spec) {
-  if (moves_between_parts(spec.event(), spec.relation)) {
-    refuse("pld",
-           "parallel under replace_one (a replaced record may leave one part and enter another)",
-           "rdp, zcdp, gdp, basic, advanced, optimal");
-  }
 }
 
 Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta,
                  const AccountOptions& options) {
   switch (accountant) {
     case Accountant::pld:
-      require_fixed_parts(spec);
       return pld_epsilon(spec, delta, options.tolerance,
                          options.upper_only ? Wanted::upper : Wanted::both);
     case Accountant::rdp: return rdp_epsilon(spec, delta);
@@ -118,7 +91,7 @@ Bound delta_by_inversion(Accountant accountant, const Spec& spec, double eps) {
 
 Bound delta_by(Accountant accountant, const Spec& spec, double eps, double tolerance) {
   switch (accountant) {
-    case Accountant::pld: require_fixed_parts(spec); return pld_delta(spec, eps, tolerance);
+    case Accountant::pld: return pld_delta(spec, eps, tolerance);
     case Accountant::rdp: return rdp_delta(spec, eps);
     case Accountant::zcdp: return zcdp_delta(spec, eps);
     case Accountant::gdp: return gdp_delta(spec, eps);
@@ -138,14 +111,9 @@ class Best {
   void try_one(Accountant a) {
     try {
       const Bound b = checked(ask_(a), what_);
-      if (!best_ || b.upper < best_->upper) {
-        const double lower = best_ ? best_->lower : 0;
-        best_ = b;
-        best_->lower = std::max(b.lower, lower);
-      } else {
-        best_->lower = std::max(best_->lower, b.lower);
-      }
-      best_->lower = std::min(best_->lower, best_->upper);
+      const double lower = std::max(b.lower, best_ ? best_->lower : 0);
+      if (!best_ || b.upper < best_->upper) best_ = b;
+      best_->lower = consistent_lower(lower, best_->upper, what_);
     } catch (const Error& e) {
       if (e.code() == ErrorCode::internal || e.code() == ErrorCode::interrupted) throw;
       reasons_ += fmt::format("{}{}: {}", reasons_.empty() ? "" : "; ", name(a), e.what());
@@ -232,6 +200,13 @@ std::vector<Comparison> compare(const Spec& spec, Delta delta, const AccountOpti
     }
     table.push_back(std::move(line));
   }
+  double lower = 0, upper = kInfinity;
+  for (const Comparison& line : table) {
+    if (!line.bound) continue;
+    lower = std::max(lower, line.bound->lower);
+    upper = std::min(upper, line.bound->upper);
+  }
+  (void)consistent_lower(lower, upper, "epsilon");
   return table;
 }
 

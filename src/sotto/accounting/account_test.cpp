@@ -329,7 +329,12 @@ TEST(Account, DisjointPartsCostTheirMaximumUnlessARecordCanMove) {
   EXPECT_DOUBLE_EQ(ask(parts, 1e-9, Accountant::basic).upper, 0.5);
   EXPECT_NEAR(ask(parts, 1e-9, Accountant::basic, Relation::replace_one).upper, 0.8, 1e-15);
   EXPECT_GE(ask(parts, 1e-9, Accountant::automatic, Relation::replace_one).upper, 0.79);
-  EXPECT_THROW(ask(parts, 1e-9, Accountant::pld, Relation::replace_one), Unsupported);
+  EXPECT_GE(ask(parts, 1e-9, Accountant::pld, Relation::replace_one).upper, 0.79);
+}
+
+TEST(Statement, AKnownSampleWithReplacementMayHoldARecordInEveryDraw) {
+  const Event event = SampledEvent{Scheme::with_replacement, 1, 5, 100, share(PureEvent{0.5})};
+  EXPECT_EQ(without_amplification(event, Relation::replace_one), Event(PureEvent{2.5}));
 }
 
 TEST(Statement, SaysUnitRelationMechanismBothEpsilonsAndTheMethod) {

@@ -19,12 +19,20 @@ namespace {
 
 constexpr double kSteps = 1e12;  // per unit of ε and ρ
 
-// Steps of a number that a person wrote as a decimal: exact when it has at most twelve places, else rounded up.
-double decimal_steps(double value) {
+// A number of steps, the sum of two doubles: every double times kSteps is one, exactly.
+struct Steps {
+  double whole = 0, rest = 0;  // both 0 or more
+};
+
+// Steps of a number, exact; one that a person wrote as a decimal of at most twelve places counts as that decimal.
+Steps decimal_steps(double value) {
   const double steps = value * kSteps, nearest = std::nearbyint(steps);
   // The quotient is the double nearest to the decimal of that many steps.
-  if (nearest < 0x1p53 && nearest / kSteps == value) return nearest;
-  return std::ceil(widen_up(steps, kUlp));
+  if (nearest < 0x1p53 && nearest / kSteps == value) return {nearest};
+  if (!std::isfinite(steps) || value < 1e-250)
+    return {next_up(steps)};  // the residue might underflow
+  const double below = std::fma(value, kSteps, -steps) < 0 ? next_down(steps) : steps;
+  return {below, std::fma(value, kSteps, -below)};
 }
 
 // A non-negative number as the exact sum of two doubles, the second perhaps negative.
@@ -33,34 +41,40 @@ struct Twofold {
   static Twofold square(double x) { return {x * x, std::fma(x, x, -(x * x))}; }
 };
 
-// Steps of a ÷ b, rounded up, without any other rounding.
-double quotient_steps(Twofold a, Twofold b) {
+// Steps of a ÷ b: the whole ones exactly, the fraction of a step rounded up.
+Steps quotient_steps(Twofold a, Twofold b) {
   const double near = std::nearbyint(a.high / b.high * kSteps);
   const bool plain = near < 0x1p52 && a.high > 1e-250 && b.high > 1e-250;  // no underflow below
-  if (!plain) return std::ceil(widen_up(a.high / b.high * kSteps, 8 * kUlp));
-  for (double steps = std::max(0.0, near - 2);; ++steps) {
-    // steps·b ≥ kSteps·a, negative parts moved to the other side
-    ExactSum left, right;
-    const auto add = [](ExactSum& here, ExactSum& there, Twofold x, double count) {
-      here.add(x.high, static_cast<std::uint64_t>(count));
-      (x.low < 0 ? there : here).add(std::abs(x.low), static_cast<std::uint64_t>(count));
-    };
-    add(left, right, b, steps);
-    add(right, left, a, kSteps);
-    if (left >= right) return steps;
+  if (!plain) return {widen_up(a.high / b.high * kSteps, 8 * kUlp)};
+  // kSteps·a − whole·b, negative parts moved to the other side.
+  const auto add = [](ExactSum& here, ExactSum& there, Twofold x, double count) {
+    here.add(x.high, static_cast<std::uint64_t>(count));
+    (x.low < 0 ? there : here).add(std::abs(x.low), static_cast<std::uint64_t>(count));
+  };
+  double whole = near + 2;
+  ExactSum left, right;
+  for (;; --whole) {
+    left = right = ExactSum();
+    add(left, right, a, kSteps);
+    add(right, left, b, whole);
+    if (whole == 0 || right <= left) break;
   }
+  left.subtract(right);
+  if (left.zero()) return {whole};
+  return {whole, widen_up(left.upper() / b.high, 8 * kUlp)};
 }
 
 // Steps of an upper bound that was computed.
-double steps_up(double value) {
-  return std::isfinite(value) ? std::ceil(multiply_up(value, kSteps)) : kInfinity;
+Steps steps_up(double value) {
+  return {std::isfinite(value) ? multiply_up(value, kSteps) : kInfinity};
 }
 
 // A part of δ, rounded down.
 Delta part(double delta, double share) { return Delta(widen_down(delta * share, 2 * kUlp)); }
 
 struct Price {
-  double amount = 0, delta = 0;
+  Steps amount;  // on the gauges of Rényi and Gaussian cost: in units of the gauge
+  double delta = 0;
 };
 
 Price pure_price(const Event& event, Relation relation) {
@@ -102,9 +116,22 @@ Price zcdp_price(const Event& event, Relation relation) {
 Price gdp_price(const Event& event, Relation relation) {
   if (const auto pair = pure_parameters(event, relation); pair && pair->delta > 0) {
     const double mu = pure_to_mu(pair->epsilon);
-    return {multiply_up(mu, mu), pair->delta};
+    return {{multiply_up(mu, mu)}, pair->delta};
   }
-  return {gdp_squared(event, relation), 0};
+  return {{gdp_squared(event, relation)}, 0};
+}
+
+ExactSum sum_of(const Steps& steps) {
+  ExactSum sum(steps.whole);
+  sum.add(steps.rest);
+  return sum;
+}
+
+// A number of steps as ε or ρ: for whole ones the nearest double, which is what a person wrote; others are rounded up.
+double stated(const ExactSum& steps) {
+  const double amount = steps.upper();
+  const bool whole = amount < 0x1p53 && amount == std::floor(amount) && ExactSum(amount) == steps;
+  return whole ? amount / kSteps : next_up(amount / kSteps);
 }
 
 // The many zeros at the end of a sum are counted, not written.
@@ -138,11 +165,11 @@ AdaptiveBudget::AdaptiveBudget(const BudgetCap& cap) : cap_(cap) {
     if (cap.accountant != Accountant::zcdp)
       throw InvalidArgument("a cap in rho needs the zcdp accountant");
     cap_.own_delta = 0;  // a cap in ρ promises no failure probability at all
-    gauges_.push_back({Kind::zcdp, decimal_steps(cap.rho), 0, 1});
+    gauges_.push_back({Kind::zcdp, sum_of(decimal_steps(cap.rho)), 0, 1});
     return;
   }
   (void)Epsilon(cap.epsilon);
-  gauges_.push_back({Kind::pure, decimal_steps(cap.epsilon), 0, 0});
+  gauges_.push_back({Kind::pure, sum_of(decimal_steps(cap.epsilon)), 0, 0});
   if (cap.delta == 0) {
     if (cap.own_delta != 0)
       throw InvalidArgument("nothing of delta = 0 can be set aside for events with a delta");
@@ -157,11 +184,12 @@ AdaptiveBudget::AdaptiveBudget(const BudgetCap& cap) : cap_(cap) {
   switch (cap.accountant) {
     case Accountant::zcdp:
       gauges_.push_back(
-          {Kind::zcdp, std::floor(zcdp_rho(Epsilon(cap.epsilon), Delta(rest)) * kSteps) - 1, 0, 1});
+          {Kind::zcdp,
+           ExactSum(widen_down(zcdp_rho(Epsilon(cap.epsilon), Delta(rest)) * kSteps, kUlp)), 0, 1});
       break;
     case Accountant::gdp: {
       const double mu = gaussian_mu(Epsilon(cap.epsilon), Delta(rest));
-      gauges_.push_back({Kind::gdp, next_down(mu * mu), 0, 1});
+      gauges_.push_back({Kind::gdp, ExactSum(next_down(mu * mu)), 0, 1});
       break;
     }
     case Accountant::rdp: add_orders(rest); break;
@@ -179,7 +207,7 @@ void AdaptiveBudget::add_orders(double delta) {
     try {
       const Filter f =
           Filter::renyi_for(Epsilon(cap_.epsilon), part(delta, share), order, cap_.relation);
-      gauges_.push_back({Kind::renyi, f.budget(), order, share});
+      gauges_.push_back({Kind::renyi, ExactSum(f.budget()), order, share});
     } catch (const InvalidArgument&) {  // so small an order has no room for this δ
     }
   };
@@ -204,7 +232,7 @@ Spend AdaptiveBudget::cost(const Event& event) const {
     bool expressed = false;
     for (std::size_t k = 0; k < gauges_.size(); ++k) {
       const Gauge& g = gauges_[k];
-      Price price{kInfinity, 0};
+      Price price{{kInfinity}, 0};
       try {
         switch (g.kind) {
           case Kind::pure: price = pure_price(run.event, cap_.relation); break;
@@ -212,16 +240,17 @@ Spend AdaptiveBudget::cost(const Event& event) const {
           case Kind::gdp: price = gdp_price(run.event, cap_.relation); break;
           case Kind::renyi:
             if (!curve) curve.emplace(run.event, cap_.relation);
-            if (g.order <= curve->largest_order()) price = {(*curve)(g.order), curve->delta()};
+            if (g.order <= curve->largest_order()) price = {{(*curve)(g.order)}, curve->delta()};
             break;
         }
       } catch (const Unsupported& e) {
         refusal = e.what();
       }
       Spend::Sum& sum = total.sums_[k];
-      if (std::isfinite(price.amount)) {
+      if (std::isfinite(price.amount.whole)) {
         expressed = true;
-        sum.amount.add(price.amount, run.count);
+        sum.amount.add(price.amount.whole, run.count);
+        sum.amount.add(price.amount.rest, run.count);
         sum.delta.add(price.delta, run.count);
       } else if (__builtin_add_overflow(sum.unbounded, run.count, &sum.unbounded)) {
         throw AccountingError("the number of repetitions exceeds 2^64");
@@ -245,14 +274,14 @@ void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
   Spend::Sum& sum = total.sums_[0];
   if (gauges_[0].kind != Kind::pure || sum.unbounded == 0 || cap_.own_delta == 0) return;
   const double slice = own_limit() / kSlices;
-  double price = kInfinity;
+  Steps price{kInfinity};
   try {
     price = steps_up(event_epsilon(event, cap_.relation, slice));
   } catch (const Unsupported&) {
   }
-  if (!std::isfinite(price)) return;
+  if (!std::isfinite(price.whole)) return;
   sum = {};
-  sum.amount.add(price);
+  sum.amount = sum_of(price);
   sum.delta.add(slice);
 }
 
@@ -260,7 +289,7 @@ void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
 double AdaptiveBudget::own_limit() const { return cap_.own_delta / 2; }
 
 bool AdaptiveBudget::covers(const Gauge& g, const Spend::Sum& s) const {
-  return s.unbounded == 0 && s.amount <= ExactSum(g.budget) && s.delta <= ExactSum(own_limit());
+  return s.unbounded == 0 && s.amount <= g.budget && s.delta <= ExactSum(own_limit());
 }
 
 bool AdaptiveBudget::covers(const Spend& spend) const {
@@ -274,8 +303,7 @@ double AdaptiveBudget::epsilon(const Gauge& g, const Spend::Sum& s) const {
   if (s.unbounded != 0 || s.delta > ExactSum(own_limit())) return kInfinity;
   const double amount = s.amount.upper();
   if (amount == 0) return 0;
-  // The nearest double is what a person wrote for a whole number of steps.
-  if (g.kind == Kind::pure) return amount < 0x1p53 ? amount / kSteps : next_up(amount / kSteps);
+  if (g.kind == Kind::pure) return stated(s.amount);
   if (cap_.delta == 0)
     throw InvalidArgument("a cap in rho states an epsilon only at a delta",
                           "create the data set with `rho` R `delta` D");
@@ -300,8 +328,7 @@ double AdaptiveBudget::epsilon(const Spend& spend) const {
 double AdaptiveBudget::rho(const Spend& spend) const {
   for (std::size_t k = 0; k < gauges_.size(); ++k) {
     const Spend::Sum& s = spend.sums_[k];
-    if (gauges_[k].kind == Kind::zcdp)
-      return s.unbounded == 0 ? s.amount.upper() / kSteps : kInfinity;
+    if (gauges_[k].kind == Kind::zcdp) return s.unbounded == 0 ? stated(s.amount) : kInfinity;
   }
   return kInfinity;
 }

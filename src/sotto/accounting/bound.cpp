@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sotto/core/error.hpp"
@@ -29,6 +30,15 @@ std::string_view name(Accountant accountant) {
     if (n.accountant == accountant) return n.name;
   }
   invariant_broken("an accountant without a name");
+}
+
+double consistent_lower(double lower, double upper, std::string_view what) {
+  constexpr double kRounding = 1e-9, kNothing = 1e-290;
+  if (lower > upper * (1 + kRounding) + kNothing) {
+    invariant_broken(fmt::format("the bounds of {} exclude each other: at least {} and at most {}",
+                                 what, lower, upper));
+  }
+  return std::clamp(lower, 0.0, upper);
 }
 
 Accountant parse_accountant(std::string_view text) {

@@ -22,9 +22,16 @@ struct Bound {
       conversion;  // in words, for certificates: "tight conversion from Rényi order 12.3", …
 };
 
+// A lower bound above an upper bound of the same number means that one of them is wrong: an internal error, never repaired in silence.
+// Differences of rounding are none. Returns the lower bound, at most the upper one.
+double consistent_lower(double lower, double upper, std::string_view what);
+
+// One tolerance for accounting, calibration and certificates, so that a calibrated value meets its target wherever it is asked again.
+inline constexpr double kTolerance = 1e-5;
+
 struct AccountOptions {
   Accountant accountant = Accountant::automatic;
-  double tolerance = 1e-3;  // wanted (upper − lower) / upper of the numerical accountant
+  double tolerance = kTolerance;  // wanted (upper − lower) / upper of the numerical accountant
   // Parameters of later events were chosen after seeing earlier releases: then only filters are valid and PLD is refused.
   bool fully_adaptive = false;
   // A search needs only the claim: the numerical accountant then leaves the lower bound at 0, for half the work.

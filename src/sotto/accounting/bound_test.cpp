@@ -17,6 +17,20 @@ TEST(Bound, EveryAccountantIsFoundByItsName) {
   EXPECT_THROW(parse_accountant("magic"), InvalidArgument);
 }
 
+TEST(Bound, BoundsThatExcludeEachOtherAreAnInternalError) {
+  EXPECT_EQ(consistent_lower(0.5, 1, "epsilon"), 0.5);
+  EXPECT_EQ(consistent_lower(1 + 1e-13, 1, "epsilon"), 1);  // rounding
+  EXPECT_EQ(consistent_lower(1e-300, 0, "delta"), 0);
+  for (double lower : {1.001, 7.077, 1 + 1e-7}) {
+    try {
+      (void)consistent_lower(lower, 1, "epsilon");
+      ADD_FAILURE() << lower;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::internal);
+    }
+  }
+}
+
 TEST(RunLengths, CountsMultiplyThroughNestedRepeatsAndEqualEventsMerge) {
   const Event g = GaussianEvent::from_multiplier(2);
   const auto runs = run_lengths(compose({repeat(compose({g, PureEvent{1}, repeat(g, 3)}), 10), g}));

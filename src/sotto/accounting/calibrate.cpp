@@ -13,8 +13,10 @@ namespace sotto {
 namespace {
 
 constexpr double kPrecision = 1e-6;
-constexpr double kFineTolerance = 1e-5;  // of the numerical accountant in the last steps
 constexpr double kWarmUp[] = {1e-3, 1e-4};
+
+// The search is for the distance from the smallest value: an order lies above 1, everything else above 0.
+double least_value(const SpecTemplate& spec) { return spec.unknown() == "omega" ? 1 : 0; }
 
 // ε at a value: +∞ when nothing is bounded, nothing when the value is not allowed there.
 class Target {
@@ -25,7 +27,7 @@ class Target {
   std::optional<double> epsilon(double value) {
     std::optional<Spec> s;
     try {
-      s = spec_.with(value);
+      s = spec_.with(least_value(spec_) + value);
     } catch (const DataError&) {
       return std::nullopt;
     } catch (const InvalidArgument&) {
@@ -72,6 +74,7 @@ struct Crossing {
 
 [[noreturn]] void no_crossing(const SpecTemplate& spec, double target, bool always_met, double from,
                               double to) {
+  from += least_value(spec), to += least_value(spec);
   if (always_met) {
     throw AccountingError(
         fmt::format("epsilon {} is met for every {} tried, from {:.3g} to {:.3g}", target,
@@ -220,9 +223,20 @@ double refine_whole(Target& f, Crossing c) {
   return c.safe;
 }
 
+// A value that the specification takes: what is usual first, then whatever its other numbers allow.
 double starting_value(const SpecTemplate& spec) {
-  if (spec.unknown_is_whole()) return 64;
-  return spec.unknown() == "rate" || spec.unknown() == "delta" ? 0.01 : 1;
+  const bool share = spec.unknown() == "rate" || spec.unknown() == "delta";
+  const double usual = spec.unknown_is_whole() ? 64 : share ? 0.01 : 1;
+  for (double start : {usual, 1.0, 8.0, 1e3, 1e5, 1e7, 1e9, 1e-3, 1e-6}) {
+    if (spec.unknown_is_whole() && start < 1) break;
+    try {
+      (void)spec.with(least_value(spec) + start);
+      return start;
+    } catch (const DataError&) {
+    } catch (const InvalidArgument&) {
+    }
+  }
+  return usual;
 }
 
 // From a rough answer to a bracket of the wanted accountant around it.
@@ -314,7 +328,7 @@ Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
     if (numerical) f.options().tolerance = options.tolerance;
     value = refine_whole(f, *crossing);
   } else if (numerical && !options.fully_adaptive) {
-    value = polish(f, *crossing, kWarmUp, std::min(options.tolerance, kFineTolerance));
+    value = polish(f, *crossing, kWarmUp, options.tolerance);
   } else {
     refine(f, *crossing, 0.02);
     value = polish(f, *crossing, {}, options.tolerance);
@@ -325,11 +339,12 @@ Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
     const double away = value > crossing->unsafe ? 1 : -1;
     value = whole ? value + away : value * std::exp(away * kPrecision * std::ldexp(1.0, i));
   }
-  Calibration out{spec.unknown(), value, f.last, evaluations + f.evaluations};
+  Calibration out{spec.unknown(), least_value(spec) + value, f.last, evaluations + f.evaluations};
   if (f.options().upper_only) {
     // What is attained at this value, to the tolerance the caller asked for.
     f.options() = options;
-    if (f.epsilon(value)) out.epsilon.lower = std::min(f.last.lower, out.epsilon.upper);
+    if (f.epsilon(value))
+      out.epsilon.lower = consistent_lower(f.last.lower, out.epsilon.upper, "epsilon");
   }
   if (!(out.epsilon.upper <= target.value()))
     invariant_broken("a calibrated value misses its target");

@@ -70,6 +70,33 @@ TEST(Calibrate, AnyParameterInAnyDirection) {
                1e-5, rdp);
 }
 
+TEST(Calibrate, AccountingTheResultMeetsTheTarget) {
+  const std::string steps =
+      R"({"repeat":{"count":3000,"event":{"sampled":{"scheme":"poisson","rate":0.01,"event":{"gaussian":{"noise_multiplier":"?"}}}}}})";
+  for (double tolerance : {kTolerance, 1e-3}) {
+    AccountOptions o;
+    o.tolerance = tolerance;
+    const auto spec = with_event(steps);
+    const Calibration c = calibrate(spec, Epsilon(1), Delta(1e-5), o);
+    EXPECT_LE(epsilon(spec.with(c.value), Delta(1e-5), o).upper, 1) << tolerance;
+  }
+}
+
+TEST(Calibrate, FindsAnOrderAndWhatItsCompanionsLimit) {
+  expect_sharp(with_event(R"({"tcdp":{"rho":0.1,"omega":"?"}})"), 3, 1e-5, by(Accountant::rdp));
+  const Calibration low = calibrate(with_event(R"({"tcdp":{"rho":0.1,"omega":"?"}})"), Epsilon(30),
+                                    Delta(1e-5), by(Accountant::rdp));
+  EXPECT_GT(low.value, 1);
+  EXPECT_LT(low.value, 2);
+  // A sample of at most ten records, and a population of at least a thousand: 64 is neither.
+  const std::string sampled = R"({"sampled":{"scheme":"without_replacement","size":)";
+  const std::string noise = R"("event":{"pure":{"epsilon":1}}}})";
+  expect_sharp(with_event(sampled + R"("?","population":10,)" + noise, "replace_one"), 0.5, 1e-5,
+               by(Accountant::basic));
+  expect_sharp(with_event(sampled + R"(1000,"population":"?",)" + noise, "replace_one"), 0.1, 1e-5,
+               by(Accountant::basic));
+}
+
 TEST(Calibrate, WholeNumbersAreTheLargestThatFit) {
   const auto spec =
       with_event(R"({"repeat":{"count":"?","event":{"gaussian":{"noise_multiplier":10}}}})");

@@ -166,9 +166,8 @@ GdpCost gdp_cost(const Event& event, Relation relation) {
       square = multiply_up(mu_pure, mu_pure);
       total.exact = false;
     } else if (const auto* p = run.event.get_if<ParallelEvent>()) {
-      std::vector<double> squares;
-      for (const Event& part : p->events) squares.push_back(gdp_cost(part, relation).mu_squared);
-      square = parallel_cost(std::move(squares), relation);
+      square = parallel_cost(
+          *p, relation, [](const Event& part, Relation r) { return gdp_cost(part, r).mu_squared; });
       total.exact = false;
     } else {
       refuse("gdp", run.event.name(), "rdp, pld, basic, advanced, optimal");

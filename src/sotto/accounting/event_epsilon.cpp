@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sotto/accounting/amplification.hpp"
+#include "sotto/accounting/apart.hpp"
 #include "sotto/accounting/gaussian_dp.hpp"
 #include "sotto/accounting/group.hpp"
 #include "sotto/accounting/outward.hpp"
@@ -66,27 +67,22 @@ double poisson(const SampledEvent& e, Relation relation, double delta) {
   return amplified_epsilon(inner, e.rate);
 }
 
-double with_replacement(const SampledEvent& e, Relation relation, double delta) {
+double without_replacement(const SampledEvent& e, Relation relation, double delta) {
   require_public_size(e, relation);
-  std::function<double(std::uint64_t, double)> group_delta;
-  double largest = kInfinity;
-  if (const auto mu = gdp_parameter(*e.event, relation)) {
-    group_delta = [mu = *mu](std::uint64_t k, double eps) {
-      return gaussian_delta_upper(group_mu(mu, k), eps);
-    };
-  } else if (const auto pair = pure_parameters(*e.event, relation)) {
-    group_delta = [p = *pair](std::uint64_t k, double eps) { return group_delta_at(p, k, eps); };
-    largest = pair->epsilon * static_cast<double>(e.size);
-  } else {
-    refuse("basic, advanced and optimal",
-           std::string("sampled with_replacement around ") + std::string(e.event->name()), "pld");
-  }
-  // The amplified pair as a function of the base ε; δ falls with it.
-  const auto pair_at = [&](double base) {
-    return amplify_with_replacement(base, group_delta, e.size, e.population);
-  };
+  const double q = fixed_size_rate(e), inner_delta = delta / q * (1 - 4 * kUlp);
+  if (inner_delta >= 1) return 0;
+  // Under zero_out a sample without the record holds another, two steps away; or everyone may see whether it was drawn.
+  const auto replaced = seen_from_afar(*e.event, relation, {1, steps_of_replacing(relation)});
+  const double amplified =
+      replaced ? amplified_epsilon(event_epsilon(*replaced, relation, inner_delta), q) : kInfinity;
+  if (relation == Relation::replace_one) return amplified;
+  return std::min(amplified, event_epsilon(*e.event, relation, inner_delta));
+}
+
+// The smallest base ε at which δ(ε), falling, is at most delta; +∞ beyond `largest`.
+double smallest_base(const std::function<double(double)>& delta_at, double delta, double largest) {
   const auto excess = [&](double x) {
-    const double d = pair_at(std::exp(x)).delta;
+    const double d = delta_at(std::exp(x));
     if (d <= delta) return -1.0;
     return delta > 0 ? std::log(d / delta) : 1.0;
   };
@@ -95,8 +91,37 @@ double with_replacement(const SampledEvent& e, Relation relation, double delta) 
     if (std::exp(high) > 1e6 || std::exp(high) > 2 * largest) return kInfinity;
     high += 1;
   }
-  if (excess(low) <= 0) return pair_at(std::exp(low)).epsilon;
-  return pair_at(std::exp(narrow(excess, low, high, 1e-12).high)).epsilon;
+  if (excess(low) <= 0) return std::exp(low);
+  return std::exp(narrow(excess, low, high, 1e-12).high);
+}
+
+double with_replacement(const SampledEvent& e, Relation relation, double delta) {
+  require_public_size(e, relation);
+  std::function<double(std::uint64_t, double)> group_delta;  // for neighbours so many steps apart
+  double largest = kInfinity;
+  const std::uint64_t span = steps_between(*e.event, {1, steps_of_replacing(relation)});
+  if (const auto mu = gdp_parameter(*e.event, relation)) {
+    group_delta = [mu = *mu](std::uint64_t k, double eps) {
+      return gaussian_delta_upper(group_mu(mu, k), eps);
+    };
+  } else if (const auto pair = pure_parameters(*e.event, relation)) {
+    group_delta = [p = *pair](std::uint64_t k, double eps) { return group_delta_at(p, k, eps); };
+    largest = pair->epsilon * static_cast<double>(e.size) * static_cast<double>(span);
+  } else {
+    refuse("basic, advanced and optimal",
+           std::string("sampled with_replacement around ") + std::string(e.event->name()), "pld");
+  }
+  // k draws of the record are k steps from as many null ones, and k·span steps from a sample that holds others instead.
+  const auto at = [&](double base, std::uint64_t steps) {
+    return amplify_with_replacement(
+        base, [&](std::uint64_t k, double eps) { return group_delta(k * steps, eps); }, e.size,
+        e.population);
+  };
+  const double base = smallest_base([&](double x) { return at(x, span).delta; }, delta, largest);
+  const double amplified = std::isfinite(base) ? at(base, span).epsilon : kInfinity;
+  if (span == 1) return amplified;
+  return std::min(amplified,
+                  smallest_base([&](double x) { return at(x, 1).delta; }, delta, largest));
 }
 
 // K runs with an inner failure probability d: both hypotheses are within E[K]·d in total variation of runs without failures, so
@@ -126,11 +151,10 @@ double selection(const PrivateSelectionEvent& e, Relation relation, double delta
 }
 
 double parallel(const ParallelEvent& e, Relation relation, double delta) {
-  const bool two = relation == Relation::replace_one && e.events.size() > 1;
-  std::vector<double> costs;
-  for (const Event& part : e.events)
-    costs.push_back(event_epsilon(part, relation, two ? delta / 2 : delta));
-  return parallel_cost(std::move(costs), relation);
+  // Two parts share δ when a record leaves one and enters the other.
+  return parallel_cost(e, relation, [&](const Event& part, Relation r) {
+    return event_epsilon(part, r, r == relation || e.events.size() == 1 ? delta : delta / 2);
+  });
 }
 
 double shuffled(const ShuffledEvent& e, Relation relation, double delta) {
@@ -143,8 +167,12 @@ double shuffled(const ShuffledEvent& e, Relation relation, double delta) {
   if (!pair || pair->delta > 0)
     refuse("basic, advanced and optimal", "shuffled around a local randomizer that is not pure",
            "");
-  return delta <= 0 ? pair->epsilon
-                    : shuffle_epsilon(pair->epsilon, e.population, Delta(delta)).upper;
+  if (delta <= 0) return pair->epsilon;
+  // Two inputs are as close as an input and the null one only where any change is one step.
+  const bool any_two = steps_between(*e.event, {1, steps_of_replacing(relation)}) == 1;
+  return shuffle_epsilon(pair->epsilon, e.population, Delta(delta),
+                         any_two ? LocalGuarantee::any_two_inputs : LocalGuarantee::input_and_null)
+      .upper;
 }
 
 }  // namespace
@@ -161,18 +189,11 @@ double event_epsilon(const Event& event, Relation relation, double delta) {
     return delta > 0 ? gaussian_epsilon_upper(*mu, Delta(delta)) : kInfinity;
   }
   if (const auto* e = one.get_if<SampledEvent>()) {
-    double amplified = kInfinity;
-    if (e->scheme == Scheme::poisson) {
-      amplified = poisson(*e, relation, delta);
-    } else if (e->scheme == Scheme::with_replacement) {
-      return with_replacement(*e, relation, delta);
-    } else {
-      require_public_size(*e, relation);
-      const double q = fixed_size_rate(*e), inner_delta = delta / q * (1 - 4 * kUlp);
-      amplified = amplified_epsilon(
-          inner_delta >= 1 ? 0 : event_epsilon(*e->event, relation, inner_delta), q);
+    switch (e->scheme) {
+      case Scheme::poisson: return poisson(*e, relation, delta);
+      case Scheme::without_replacement: return without_replacement(*e, relation, delta);
+      case Scheme::with_replacement: return with_replacement(*e, relation, delta);
     }
-    return amplified;
   }
   if (const auto* e = one.get_if<ParallelEvent>()) return parallel(*e, relation, delta);
   if (const auto* e = one.get_if<ShuffledEvent>()) return shuffled(*e, relation, delta);

@@ -210,16 +210,13 @@ Filter Filter::from_json(const nlohmann::ordered_json& j) {
 
 double gdp_squared(const Event& event, Relation relation) {
   if (const auto* p = event.get_if<ParallelEvent>()) {
-    std::vector<double> parts;
-    for (const Event& part : p->events) {
+    return parallel_cost(*p, relation, [](const Event& part, Relation r) {
       double sum = 0;
       for (const Run& run : run_lengths(part)) {
-        sum = add_up(sum,
-                     multiply_up(gdp_squared(run.event, relation), static_cast<double>(run.count)));
+        sum = add_up(sum, multiply_up(gdp_squared(run.event, r), static_cast<double>(run.count)));
       }
-      parts.push_back(sum);
-    }
-    return parallel_cost(std::move(parts), relation);
+      return sum;
+    });
   }
   if (const auto mu = gdp_parameter(event, relation)) return multiply_up(*mu, *mu);
   if (const auto pure = pure_parameters(event, relation); pure && pure->delta == 0) {

@@ -134,7 +134,7 @@ Enclosure optimal_epsilon(std::span<const ApproximateDp> parts, Delta delta, dou
   const double upper = solve([](Enclosure i) { return i.upper; }, room * (1 - 8 * kUlp), true);
   const double lower =
       solve([](Enclosure i) { return i.lower; }, std::min(1.0, room * (1 + 1e-12) + 1e-300), false);
-  return {std::min(lower, upper), std::min(largest, widen_up(upper, 2 * kUlp))};
+  return {lower, std::min(largest, widen_up(upper, 2 * kUlp))};
 }
 
 }  // namespace sotto

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/accounting/amplification.hpp"
+#include "sotto/accounting/apart.hpp"
 #include "sotto/accounting/gaussian_dp.hpp"
 #include "sotto/accounting/outward.hpp"
 #include "sotto/accounting/refusal.hpp"
@@ -104,8 +105,8 @@ Single poisson(const SampledEvent& e, Relation relation) {
     }
     if (const auto pure = pure_parameters(*inner, relation); pure && !replace) {
       // The sampled worst ε-DP mechanism is a pair of three losses; exact.
-      const double epsilon = pure->epsilon, low = 1 / (1 + std::exp(epsilon));
-      const std::vector<RatioAtom> atoms = {{low, epsilon}, {1 - low, -epsilon}};
+      const double epsilon = pure->epsilon, log_high = -std::log1p(std::exp(-epsilon));
+      const std::vector<RatioAtom> atoms = {{log_high - epsilon, epsilon}, {log_high, -epsilon}};
       return {[q, atoms](double a) { return renyi_of_atoms(atoms, q, a); },
               multiply_up(q, pure->delta)};
     }
@@ -120,10 +121,9 @@ Single poisson(const SampledEvent& e, Relation relation) {
           std::min(base.largest_order, kLargestSampledOrder / 10)};
 }
 
-Single without_replacement(const SampledEvent& e, Relation relation) {
-  require_public_size(e, relation);
-  const double q = fixed_size_rate(e);
-  const auto runs = run_lengths(*e.event);
+// A sample of fixed size whose mechanism bears the replacement of one of its records.
+Single by_replacing(double q, const Event& event, Relation relation) {
+  const auto runs = run_lengths(event);
   const Event* inner = runs.size() == 1 && runs[0].count == 1 ? &runs[0].event : nullptr;
   if (inner) {
     if (const auto* g = inner->get_if<GaussianEvent>()) {
@@ -134,7 +134,7 @@ Single without_replacement(const SampledEvent& e, Relation relation) {
       return approximate(small.epsilon, small.delta);
     }
   }
-  const Single base = inner_curve(*e.event, relation);
+  const Single base = inner_curve(event, relation);
   if (base.delta > 0) {
     refuse("rdp", "sampled without replacement around a composition with a failure probability",
            "basic, advanced, optimal");
@@ -142,6 +142,31 @@ Single without_replacement(const SampledEvent& e, Relation relation) {
   const auto pure = inner ? pure_parameters(*inner, relation) : std::nullopt;
   return {renyi_without_replacement(q, base.divergence, pure ? pure->epsilon : kInfinity), 0,
           std::min(base.largest_order, 1e4)};
+}
+
+Single without_replacement(const SampledEvent& e, Relation relation) {
+  require_public_size(e, relation);
+  const double q = fixed_size_rate(e);
+  if (relation == Relation::replace_one) return by_replacing(q, *e.event, relation);
+  // Zeroing a record out is one step where it was drawn; a sample without it holds another record, two steps away.
+  const Single near = inner_curve(*e.event, relation);
+  const auto replaced = seen_from_afar(*e.event, relation, {1, steps_of_replacing(relation)});
+  if (near.delta > 0) {
+    if (!replaced) {
+      refuse("rdp", "sampled without replacement under zero_out around such an event",
+             "basic, advanced, optimal");
+    }
+    return by_replacing(q, *replaced, relation);
+  }
+  const auto revealed = [q, near](double a) {
+    return renyi_sampled_convex(q, near.divergence(a), a);
+  };
+  if (!replaced) return {revealed, 0, near.largest_order};
+  const Single far = by_replacing(q, *replaced, relation);
+  return {[revealed, far](double a) {
+            return a > far.largest_order ? revealed(a) : std::min(revealed(a), far.divergence(a));
+          },
+          0, near.largest_order};
 }
 
 Single selection(const PrivateSelectionEvent& e, Relation relation) {
@@ -163,19 +188,26 @@ Single selection(const PrivateSelectionEvent& e, Relation relation) {
 }
 
 Single parallel(const ParallelEvent& e, Relation relation) {
-  std::vector<Single> parts;
   Single out;
-  std::vector<double> deltas;
+  std::vector<Single> stays, moves;
+  const auto take = [&](std::vector<Single>& list, const Event& part, Relation r) {
+    list.push_back(from_curve(part, r));
+    out.largest_order = std::min(out.largest_order, list.back().largest_order);
+  };
   for (const Event& part : e.events) {
-    parts.push_back(from_curve(part, relation));
-    out.largest_order = std::min(out.largest_order, parts.back().largest_order);
-    deltas.push_back(parts.back().delta);
+    take(stays, part, relation);
+    if (relation == Relation::replace_one) take(moves, part, Relation::add_remove);
   }
-  out.delta = parallel_cost(std::move(deltas), relation);
-  out.divergence = [parts = std::move(parts), relation](double a) {
+  const auto all = [](const std::vector<Single>& list, const auto& value) {
     std::vector<double> values;
-    for (const Single& p : parts) values.push_back(p.divergence(a));
-    return parallel_cost(std::move(values), relation);
+    for (const Single& s : list) values.push_back(value(s));
+    return values;
+  };
+  const auto failure = [](const Single& s) { return s.delta; };
+  out.delta = parallel_cost(all(stays, failure), all(moves, failure));
+  out.divergence = [=](double order) {
+    const auto at = [order](const Single& s) { return s.divergence(order); };
+    return parallel_cost(all(stays, at), all(moves, at));
   };
   return out;
 }
@@ -196,9 +228,8 @@ Single single(const Event& event, Relation relation) {
           [&](const DiscreteLaplaceEvent& e) {
             const double unit = e.granularity / e.scale;
             const auto steps = lattice_steps(e);
-            return Single{[unit, steps](double a) {
-              return steps == 0 ? 0.0 : renyi_discrete_laplace(unit, steps, a);
-            }};
+            return Single{
+                [unit, steps](double a) { return renyi_discrete_laplace(unit, steps, a); }};
           },
           [&](const GaussianMixtureEvent& e) {
             if (relation == Relation::replace_one)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/accounting/log_math.hpp"
 #include "sotto/accounting/outward.hpp"
 #include "sotto/accounting/search.hpp"
 
@@ -41,10 +42,15 @@ RenyiBound renyi_selection_negative_binomial(RenyiBound base, double shape, doub
 RenyiBound renyi_selection_poisson(RenyiBound base, std::function<double(double)> delta_of,
                                    double mean) {
   return [base = std::move(base), delta_of = std::move(delta_of), mean](double order) {
-    const double epsilon = widen_down(std::log1p(1 / (order - 1)), 4 * kUlp);
-    const double extra = mean * delta_of(epsilon), jump = std::log(mean) / (order - 1);
-    const double error = 8 * kUlp * (base(order) + extra + std::abs(jump));
-    return std::max(0.0, base(order) + extra + jump + error);
+    const double a = order - 1, r = base(order);
+    if (!std::isfinite(r)) return kInfinity;
+    const double epsilon = widen_down(std::log1p(1 / a), 4 * kUlp);
+    // The best run, or none at all.
+    const double some = a * (r + mean * delta_of(epsilon)) + std::log(mean);
+    const double best = (log_add_exp(-mean, some) + 8 * kUlp * (1 + mean + std::abs(some))) / a;
+    // Every run released: Σ_k P[K = k]·e^(k(α−1)r).
+    const double all = mean * std::expm1(a * r) / a;
+    return widen_up(std::min(best, all), 16 * kUlp);
   };
 }
 

@@ -69,19 +69,31 @@ double delta_given(std::uint64_t c, double p, double q, double odds) {
   return sum;
 }
 
+// How likely the report of another user is a draw from the equal mixture of the two reports of the one user.
+struct Clone {
+  double yes, no;
+};
+Clone clone_of(double local, LocalGuarantee guarantee) {
+  if (guarantee == LocalGuarantee::any_two_inputs) return {std::exp(-local), -std::expm1(-local)};
+  // The other report is at least e^(−2ε₀) times the one of the input and e^(−ε₀) times that of the null input.
+  const double x = std::exp(-local);
+  return {2 * x * x / (1 + x), -std::expm1(-local) * (1 + 2 * x) / (1 + x)};
+}
+
 }  // namespace
 
-Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon) {
+Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon,
+                        LocalGuarantee guarantee) {
   if (!(local >= 0) || !(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
   if (epsilon >= local) return {0, 0};
   const double p = 1 / (1 + std::exp(-local)), q = 1 / (1 + std::exp(local)),
                odds = std::exp(epsilon);
   const std::uint64_t others = population - 1;
-  const double clone = std::exp(-local);
+  const Clone clone = clone_of(local, guarantee);
   if (others == 0)
     return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
-  const std::uint64_t low = chernoff_edge(others, clone, true),
-                      high = chernoff_edge(others, clone, false);
+  const std::uint64_t low = chernoff_edge(others, clone.yes, true),
+                      high = chernoff_edge(others, clone.yes, false);
   // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of values of C is bounded by
   // its ends.
   const std::uint64_t block = std::max<std::uint64_t>(1, (high - low + 1) / kBlocks);
@@ -90,7 +102,7 @@ Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon) 
     const std::uint64_t end = std::min(high + 1, c + block);
     double weight = 0;
     for (std::uint64_t i = c; i < end; ++i)
-      weight += std::exp(log_binomial_pmf(others, i, clone, -std::expm1(-local)));
+      weight += std::exp(log_binomial_pmf(others, i, clone.yes, clone.no));
     const double at_end = delta_given(end, p, q, odds);
     upper += weight * at_start;
     lower += weight * (block == 1 ? at_start : at_end);
@@ -100,11 +112,12 @@ Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon) 
           std::min(1.0, widen_up(upper, kError) + 2 * kTail)};
 }
 
-Enclosure shuffle_epsilon(double local, std::uint64_t population, Delta delta) {
+Enclosure shuffle_epsilon(double local, std::uint64_t population, Delta delta,
+                          LocalGuarantee guarantee) {
   const double target = std::log(delta.value());
   const auto solve = [&](auto side, bool upper) {
     const auto excess = [&](double e) {
-      const double d = side(shuffle_delta(local, population, e));
+      const double d = side(shuffle_delta(local, population, e, guarantee));
       return d > 0 ? std::log(d) - target : -1e3;
     };
     if (local == 0 || excess(0) <= 0) return 0.0;

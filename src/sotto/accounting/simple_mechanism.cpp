@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/lattice.hpp"
 #include "sotto/accounting/outward.hpp"
 #include "sotto/accounting/refusal.hpp"
 #include "sotto/accounting/run_length.hpp"
@@ -19,9 +20,8 @@ std::optional<ApproximateDp> pure_parameters(const Event& event, Relation relati
   };
   if (const auto* e = event.get_if<LaplaceEvent>())
     return pure(quotient(1, e->noise_multiplier(relation)));
-  if (const auto* e = event.get_if<DiscreteLaplaceEvent>()) {
-    return pure(static_cast<double>(lattice_steps(*e)) * quotient(e->granularity, e->scale));
-  }
+  if (const auto* e = event.get_if<DiscreteLaplaceEvent>())
+    return pure(quotient(e->sensitivity, e->scale));
   if (const auto* e = event.get_if<RandomizedResponseEvent>()) return pure(e->epsilon);
   if (const auto* e = event.get_if<ExponentialEvent>()) return pure(e->epsilon);
   if (const auto* e = event.get_if<PureEvent>()) return pure(e->epsilon);
@@ -52,7 +52,7 @@ std::optional<double> gdp_parameter(const Event& event, Relation relation) {
 }
 
 std::uint64_t lattice_steps(const DiscreteLaplaceEvent& e) {
-  const double steps = std::floor(widen_up(e.sensitivity / e.granularity, 2 * kUlp));
+  const double steps = lattice_steps_up(e.sensitivity, e.granularity);
   if (steps > 9e15)
     refuse("rdp", "discrete_laplace with more than 9e15 lattice steps in its sensitivity", "");
   return static_cast<std::uint64_t>(steps);
@@ -64,10 +64,23 @@ std::vector<double> scaled_shifts(const GaussianMixtureEvent& e) {
   return shifts;
 }
 
-double parallel_cost(std::vector<double> costs, Relation relation) {
-  std::ranges::sort(costs, std::greater{});
-  if (relation != Relation::replace_one || costs.size() == 1) return costs[0];
-  return add_up(costs[0], costs[1]);
+double parallel_cost(const ParallelEvent& event, Relation relation,
+                     const std::function<double(const Event&, Relation)>& cost) {
+  std::vector<double> stays, moves;
+  for (const Event& part : event.events) {
+    stays.push_back(cost(part, relation));
+    if (relation == Relation::replace_one) moves.push_back(cost(part, Relation::add_remove));
+  }
+  return parallel_cost(stays, moves);
+}
+
+double parallel_cost(const std::vector<double>& stays, const std::vector<double>& moves) {
+  double first = 0, second = 0;
+  for (double cost : moves) {
+    second = std::max(second, std::min(first, cost));
+    first = std::max(first, cost);
+  }
+  return std::max(*std::ranges::max_element(stays), add_up(first, second));
 }
 
 void require_public_size(const SampledEvent& event, Relation relation) {

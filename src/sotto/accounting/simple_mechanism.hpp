@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -21,13 +22,17 @@ double concentrated(double noise_multiplier);
 // μ when the event (or composition) is exactly as private as a Gaussian mechanism: gaussian and gdp. Rounded up.
 std::optional<double> gdp_parameter(const Event& event, Relation relation);
 
-std::uint64_t lattice_steps(
-    const DiscreteLaplaceEvent& event);  // the ℓ1-sensitivity in steps of the lattice
+// The ℓ1-sensitivity in steps of the lattice, rounded up.
+std::uint64_t lattice_steps(const DiscreteLaplaceEvent& event);
 std::vector<double> scaled_shifts(
     const GaussianMixtureEvent& event);  // sensitivities in units of the noise, rounded up
 
-// The cost of disjoint parts: the largest; under replace_one the two largest, as a record may move from one part to another.
-double parallel_cost(std::vector<double> costs, Relation relation);
+// The cost of disjoint parts: the largest. Under replace_one a record may also leave one part and enter another: then the two largest
+// costs of adding or removing a record are paid. cost(part, relation) must add up under composition.
+double parallel_cost(const ParallelEvent& event, Relation relation,
+                     const std::function<double(const Event&, Relation)>& cost);
+// The same from the costs of each part for a record that stays in it and (replace_one only, else empty) for one that moves.
+double parallel_cost(const std::vector<double>& stays, const std::vector<double>& moves);
 
 // Fixed-size sampling needs neighbours of equal size; throws Unsupported under add_remove.
 void require_public_size(const SampledEvent& event, Relation relation);

@@ -1,6 +1,10 @@
 #include "sotto/accounting/statement.hpp"
 
+#include <algorithm>
+
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/apart.hpp"
+#include "sotto/accounting/refusal.hpp"
 #include "sotto/accounting/run_length.hpp"
 #include "sotto/core/rounded_text.hpp"
 
@@ -41,7 +45,16 @@ std::string sampled(const SampledEvent& e) {
                      e.population);
 }
 
-bool amplified(const Event& event) { return !(without_amplification(event) == event); }
+bool amplified(const Event& event) {
+  const auto any = [](const std::vector<Event>& events) {
+    return std::ranges::any_of(events, amplified);
+  };
+  if (const auto* e = event.get_if<RepeatEvent>()) return amplified(*e->event);
+  if (const auto* e = event.get_if<PrivateSelectionEvent>()) return amplified(*e->event);
+  if (const auto* e = event.get_if<ComposeEvent>()) return any(e->events);
+  if (const auto* e = event.get_if<ParallelEvent>()) return any(e->events);
+  return event.get_if<SampledEvent>() || event.get_if<ShuffledEvent>();
+}
 
 }  // namespace
 
@@ -104,19 +117,24 @@ std::string describe(const Event& event) {
       event.kind());
 }
 
-Event without_amplification(const Event& event) {
-  if (const auto* e = event.get_if<SampledEvent>()) return without_amplification(*e->event);
-  if (const auto* e = event.get_if<ShuffledEvent>()) return without_amplification(*e->event);
-  if (const auto* e = event.get_if<RepeatEvent>())
-    return repeat(without_amplification(*e->event), e->count);
+Event without_amplification(const Event& event, Relation relation) {
+  const auto inner = [&](const EventPtr& e) { return without_amplification(*e, relation); };
+  if (const auto* e = event.get_if<SampledEvent>()) {
+    if (e->scheme != Scheme::with_replacement) return inner(e->event);
+    const auto every_draw = seen_from_afar(inner(e->event), relation, {e->size, 1});
+    if (!every_draw) refuse("statement", "a record seen in every draw with replacement", "");
+    return *every_draw;
+  }
+  if (const auto* e = event.get_if<ShuffledEvent>()) return inner(e->event);
+  if (const auto* e = event.get_if<RepeatEvent>()) return repeat(inner(e->event), e->count);
   if (const auto* e = event.get_if<PrivateSelectionEvent>()) {
     PrivateSelectionEvent copy = *e;
-    copy.event = share(without_amplification(*e->event));
+    copy.event = share(inner(e->event));
     return copy;
   }
-  const auto all = [](const std::vector<Event>& events) {
+  const auto all = [&](const std::vector<Event>& events) {
     std::vector<Event> out;
-    for (const Event& e : events) out.push_back(without_amplification(e));
+    for (const Event& e : events) out.push_back(without_amplification(e, relation));
     return out;
   };
   if (const auto* e = event.get_if<ComposeEvent>()) return ComposeEvent{all(e->events)};
@@ -134,8 +152,8 @@ std::string statement(const Spec& spec, Delta delta, const Bound& bound, const s
     out += fmt::format(" (no analysis can claim less than {})", round_down(bound.lower));
   out += ".\n";
   if (amplified(spec.event())) {
-    Spec plain{spec.relation, {without_amplification(spec.event())}};
     try {
+      const Spec plain{spec.relation, {without_amplification(spec.event(), spec.relation)}};
       AccountOptions quick;
       quick.tolerance = 1e-2;
       out += fmt::format(

@@ -18,8 +18,9 @@ namespace sotto {
 // A mechanism in plain words: "Gaussian noise with noise multiplier 1.1 on a Poisson sample of rate 0.01, 10000 times".
 std::string describe(const Event& event);
 
-// The same events with every sampling and shuffling removed: what is lost if the sample becomes known.
-Event without_amplification(const Event& event);
+// The same events with every sampling and shuffling removed: what is lost if the sample becomes known. A record drawn with replacement
+// may then be seen in every draw; throws Unsupported where no bound for that is known.
+Event without_amplification(const Event& event, Relation relation);
 
 // A few lines for people: unit of privacy, relation, mechanism, ε with and without amplification, accountant and conversion.
 std::string statement(const Spec& spec, Delta delta, const Bound& bound,

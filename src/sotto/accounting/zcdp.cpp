@@ -23,12 +23,12 @@ Concentrated cost_of_one(const Event& event, Relation relation) {
   if (const auto* e = event.get_if<GnmaxEvent>())
     return {widen_up(1 / (e->sigma * e->sigma), 2 * kUlp), 0};
   if (const auto* e = event.get_if<ParallelEvent>()) {
-    std::vector<double> rho, delta;
-    for (const Event& part : e->events) {
-      const Concentrated c = concentrated_cost(part, relation);
-      rho.push_back(c.rho), delta.push_back(c.delta);
-    }
-    return {parallel_cost(std::move(rho), relation), parallel_cost(std::move(delta), relation)};
+    const auto of = [&](double Concentrated::*cost) {
+      return parallel_cost(*e, relation, [&](const Event& part, Relation r) {
+        return concentrated_cost(part, r).*cost;
+      });
+    };
+    return {of(&Concentrated::rho), of(&Concentrated::delta)};
   }
   if (const auto pure = pure_parameters(event, relation)) {
     return {widen_up(pure->epsilon * pure->epsilon / 2, kUlp), pure->delta};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/accounting/apart.hpp"
 #include "sotto/accounting/log_math.hpp"
 #include "sotto/accounting/outward.hpp"
 #include "sotto/accounting/pld/noise_laws.hpp"
@@ -25,34 +26,26 @@ LawRun attained(LossLaw law) {
   return run;
 }
 
-// How far apart two inputs of the inner mechanism are: `changes` records differ, each by `span` steps of the relation.
-struct Apart {
-  double span = 1, changes = 1;
-  double steps() const { return span * changes; }
-};
-
-// The law of an unsampled event for inputs that far apart.
+// The law of an unsampled event for neighbours under the relation.
 struct UnsampledLaw {
   Relation relation;
-  Apart apart;
-  double factor = apart.steps();
 
   LawRun operator()(const GaussianEvent& e) const {
-    return attained(gaussian_law(factor / e.noise_multiplier(relation)));
+    return attained(gaussian_law(1 / e.noise_multiplier(relation)));
   }
   LawRun operator()(const LaplaceEvent& e) const {
-    return attained(laplace_law(factor / e.noise_multiplier(relation)));
+    return attained(laplace_law(1 / e.noise_multiplier(relation)));
   }
   LawRun operator()(const DiscreteGaussianEvent& e) const {
-    return discrete_gaussian_run(e.sigma / e.granularity, factor * e.sensitivity / e.granularity,
+    return discrete_gaussian_run(e.sigma / e.granularity, e.sensitivity / e.granularity,
                                  e.dimension);
   }
   // In several dimensions one coordinate taking the whole ℓ1 distance is the worst case.
   LawRun operator()(const DiscreteLaplaceEvent& e) const {
-    return discrete_laplace_run(e.scale / e.granularity, factor * e.sensitivity / e.granularity);
+    return discrete_laplace_run(e.scale / e.granularity, e.sensitivity / e.granularity);
   }
   LawRun operator()(const GaussianMixtureEvent& e) const {
-    if (relation == Relation::replace_one || factor != 1)
+    if (relation == Relation::replace_one)
       refuse_event("gaussian_mixture", "only add_remove and zero_out are defined for it");
     MixturePiece piece;
     double total = 0;
@@ -74,40 +67,21 @@ struct UnsampledLaw {
   }
   // Any change of one input is one step for randomized response and for votes, whatever the relation.
   LawRun operator()(const RandomizedResponseEvent& e) const {
-    if (apart.changes == 1) return attained(randomized_response_law(e.epsilon, e.categories));
-    return attained(approximate_law(apart.changes * e.epsilon, 0));
+    return attained(randomized_response_law(e.epsilon, e.categories));
   }
-  LawRun operator()(const ExponentialEvent& e) const {
-    return bounded_range_run(factor * e.epsilon);
-  }
-  LawRun operator()(const PureEvent& e) const {
-    return attained(approximate_law(factor * e.epsilon, 0));
-  }
+  LawRun operator()(const ExponentialEvent& e) const { return bounded_range_run(e.epsilon); }
+  LawRun operator()(const PureEvent& e) const { return attained(approximate_law(e.epsilon, 0)); }
   LawRun operator()(const ApproximateEvent& e) const {
-    // k steps of an (ε,δ) guarantee: kε and δ(1 + e^ε + … + e^{(k−1)ε}).
-    const double delta =
-        factor == 1 ? e.delta : e.delta * std::expm1(factor * e.epsilon) / std::expm1(e.epsilon);
-    if (delta >= 1)
-      throw AccountingError(
-          "the failure probability of the approximate event reaches 1 for a pair of records");
-    return attained(approximate_law(factor * e.epsilon, delta));
+    return attained(approximate_law(e.epsilon, e.delta));
   }
-  LawRun operator()(const ZcdpEvent& e) const {
-    return concentrated_run(e.rho * factor * factor, kInfinity);
-  }
-  LawRun operator()(const TcdpEvent& e) const {
-    if (factor != 1)
-      refuse_event("tcdp", "no bound is known for a record that is drawn several times");
-    return concentrated_run(e.rho, e.omega);
-  }
-  LawRun operator()(const GdpEvent& e) const { return attained(gaussian_law(factor * e.mu)); }
+  LawRun operator()(const ZcdpEvent& e) const { return concentrated_run(e.rho, kInfinity); }
+  LawRun operator()(const TcdpEvent& e) const { return concentrated_run(e.rho, e.omega); }
+  LawRun operator()(const GdpEvent& e) const { return attained(gaussian_law(e.mu)); }
   // One vote moves from one class to another.
   LawRun operator()(const GnmaxEvent& e) const {
-    return attained(gaussian_law(apart.changes * std::sqrt(2.0) / e.sigma));
+    return attained(gaussian_law(std::sqrt(2.0) / e.sigma));
   }
-  LawRun operator()(const LnmaxEvent& e) const {
-    return attained(laplace_law(apart.changes * 2 / e.scale));
-  }
+  LawRun operator()(const LnmaxEvent& e) const { return attained(laplace_law(2 / e.scale)); }
 
   template <class T>
   LawRun operator()(const T& e) const {
@@ -115,25 +89,34 @@ struct UnsampledLaw {
   }
 };
 
-LawRun unsampled(const Event& event, Relation relation, const Apart& apart) {
-  return std::visit(UnsampledLaw{relation, apart}, event.kind());
+LawRun unsampled(const Event& event, Relation relation) {
+  return std::visit(UnsampledLaw{relation}, event.kind());
 }
 
 // What runs on the sample, as one law: one mechanism, or several Gaussians, which together are one.
-LawRun inner_law(const Event& event, Relation relation, const Apart& apart = {}) {
+LawRun inner_law(const Event& event, Relation relation) {
   const std::vector<Run> runs = run_lengths(event);
-  if (runs.size() == 1 && runs.front().count == 1)
-    return unsampled(runs.front().event, relation, apart);
+  if (runs.size() == 1 && runs.front().count == 1) return unsampled(runs.front().event, relation);
   double mu2 = 0;
   for (const Run& run : runs) {
     const auto* g = run.event.get_if<GaussianEvent>();
     const auto* d = run.event.get_if<GdpEvent>();
     if (!g && !d)
       refuse_event("sampled", "it contains several mechanisms that are not all Gaussian");
-    const double mu = apart.steps() * (g ? 1 / g->noise_multiplier(relation) : d->mu);
+    const double mu = g ? 1 / g->noise_multiplier(relation) : d->mu;
     mu2 += static_cast<double>(run.count) * mu * mu;
   }
   return attained(gaussian_law(widen_up(std::sqrt(mu2), 1e-15)));
+}
+
+// The same for inputs that are several steps apart. A guarantee for one step may be attained, its bound for a group is not.
+LawRun inner_law(const Event& event, Relation relation, const Apart& apart) {
+  const auto seen = seen_from_afar(event, relation, apart);
+  if (!seen) refuse_event("sampled", "no bound is known for records that are replaced inside it");
+  LawRun run = inner_law(*seen, relation);
+  if (*seen != event && (seen->get_if<PureEvent>() || seen->get_if<ApproximateEvent>()))
+    run.attained = false;
+  return run;
 }
 
 LawRun sampled_run(const LawRun& base, double gamma) {
@@ -144,18 +127,8 @@ LawRun sampled_run(const LawRun& base, double gamma) {
   return out;
 }
 
-// A symmetric law from a bound of δ(ε) for ε ≥ 0, on [0, end].
-template <class Curve>
-LossLaw symmetric_curve(double end, int knots, const Curve& curve) {
-  std::vector<double> epsilons, deltas;
-  for (int i = -knots; i <= knots; ++i) {
-    const double x = end * i / knots, d = curve(std::abs(x)) * (1 + 1e-12);
-    epsilons.push_back(x);
-    deltas.push_back(i >= 0 ? d : -std::expm1(x) + std::exp(x) * d);
-  }
-  LossLaw law = law_from_curve(std::move(epsilons), std::move(deltas));
-  law.symmetric = true;
-  return law;
+const LossLaw* instance(const LawRun& run) {
+  return run.attained ? &run.upper : run.lower ? &*run.lower : nullptr;
 }
 
 // Poisson sampling when a record is replaced by another: P = (1−q)M₀ + qM₁, Q = (1−q)M₀ + qM₂.
@@ -174,7 +147,7 @@ LawRun poisson_replace(const Event& event, double rate) {
     // M₀ is one contribution away from M₁ and M₂, these are two apart: joint convexity mixes the two curves.
     const double one = l->sensitivity / l->scale;
     const LossLaw near = laplace_law(one), far = laplace_law(2 * one);
-    out.upper = symmetric_curve(sampled_loss(2 * one, rate), 2048, [&](double e) {
+    out.upper = law_from_curve(sampled_loss(2 * one, rate), 2048, [&](double e) {
       const double base = base_loss(e, rate), beta = std::exp(e - base);
       return rate * ((1 - beta) * near.hockey_stick(base) + beta * far.hockey_stick(base));
     });
@@ -215,47 +188,60 @@ Draws draws_of(std::uint64_t size, std::uint64_t population) {
   return d;
 }
 
-LawRun fixed_size_run(const SampledEvent& e, Relation relation) {
-  // A sample without the record holds another one in its place: twice as far, unless the relation is about replacing anyway.
-  const double span = relation == Relation::replace_one ? 1 : 2;
-  LawRun base;
-  double rate = 0;
-  if (e.scheme == Scheme::without_replacement) {
-    rate = std::min(1.0, static_cast<double>(e.size) / static_cast<double>(e.population));
-    base = inner_law(*e.event, relation, {span, 1});
-  } else {
-    const Draws draws = draws_of(e.size, e.population);
-    rate = draws.rate;
-    std::vector<LossLaw> laws;
-    for (std::size_t k = 1; k <= draws.weights.size(); ++k)
-      laws.push_back(inner_law(*e.event, relation, {span, static_cast<double>(k)}).upper);
-    base.upper = mixed_law(laws, draws.weights);
-    base.upper.charged += draws.rest;
-    base.attained = false;
-    base.lower = laws.front();
-    rate = std::min(1.0, rate);
-  }
+// What runs on the sample given that it holds the record: the law of inputs `span` steps apart for every time it was drawn, mixed.
+LossLaw drawn_law(const SampledEvent& e, Relation relation, std::uint64_t span,
+                  const Draws& draws) {
+  std::vector<LossLaw> laws;
+  for (std::size_t k = 1; k <= draws.weights.size(); ++k)
+    laws.push_back(inner_law(*e.event, relation, {k, span}).upper);
+  if (laws.size() == 1 && draws.rest == 0) return laws.front();
+  LossLaw law = mixed_law(laws, draws.weights);
+  law.charged += draws.rest;
+  return law;
+}
+
+LawRun fixed_size_run(const SampledEvent& e, Relation relation, SampleView view) {
+  const bool once = e.scheme == Scheme::without_replacement;
+  const Draws draws =
+      once ? Draws{std::min(1.0, static_cast<double>(e.size) / static_cast<double>(e.population)),
+                   {1}}
+           : draws_of(e.size, e.population);
+  const double rate = std::min(1.0, draws.rate);
   LawRun out;
   out.attained = false;
-  const LossLaw* instance = base.attained ? &base.upper : base.lower ? &*base.lower : nullptr;
-  if (e.scheme == Scheme::without_replacement && instance) out.lower = sampled_law(*instance, rate);
-  // Add/remove: the smaller data set's sample is exactly the part of the other's that misses the record. Otherwise the worse
-  // of both directions is needed at every step.
-  out.upper = sampled_law(base.upper, rate);
-  if (relation == Relation::add_remove) {
-    out.attained = base.attained;
-  } else if (!out.upper.symmetric) {
-    out.upper = folded(std::move(out.upper));
+  const bool bears_replacing =
+      seen_from_afar(*e.event, relation, {1, steps_of_replacing(relation)}).has_value();
+  if (view == SampleView::revealed || (relation == Relation::zero_out && !bears_replacing)) {
+    out.upper = revealed_law(drawn_law(e, relation, 1, draws), rate);
+  } else {
+    // A sample without the record holds another one in its place: twice as far, unless the relation is about replacing anyway.
+    out.upper = sampled_law(drawn_law(e, relation, steps_of_replacing(relation), draws), rate);
+    // Add/remove: the smaller data set's sample is exactly the part of the other's that misses the record. Otherwise the worse
+    // of both directions is needed at every step.
+    if (relation != Relation::add_remove && !out.upper.symmetric)
+      out.upper = folded(std::move(out.upper));
   }
+  if (!once) return out;
+  // What is attained: the other records are as far away as can be (add_remove), or contribute what takes the record's place.
+  const std::uint64_t span =
+      relation == Relation::add_remove ? steps_of_replacing(relation) : std::uint64_t{1};
+  const LawRun base = inner_law(*e.event, relation, {1, span});
+  if (const LossLaw* law = instance(base)) out.lower = sampled_law(*law, rate);
+  out.attained = relation == Relation::add_remove && base.attained;
   return out;
 }
 
 }  // namespace
 
-LawRun law_of(const Event& event, Relation relation) {
+bool two_views_of_sample(const Event& event, Relation relation) {
   const auto* sampled = event.get_if<SampledEvent>();
-  if (!sampled) return unsampled(event, relation, {});
-  if (sampled->scheme != Scheme::poisson) return fixed_size_run(*sampled, relation);
+  return relation == Relation::zero_out && sampled && sampled->scheme != Scheme::poisson;
+}
+
+LawRun law_of(const Event& event, Relation relation, SampleView view) {
+  const auto* sampled = event.get_if<SampledEvent>();
+  if (!sampled) return unsampled(event, relation);
+  if (sampled->scheme != Scheme::poisson) return fixed_size_run(*sampled, relation, view);
   if (sampled->rate == 1) return inner_law(*sampled->event, relation);
   if (relation == Relation::replace_one) return poisson_replace(*sampled->event, sampled->rate);
   return sampled_run(inner_law(*sampled->event, relation), sampled->rate);

@@ -12,8 +12,13 @@
 
 namespace sotto {
 
+// Two ways to bound what a sample of fixed size costs under zero_out: as amplification for a record that is replaced (two steps), or as
+// one step while everyone sees whether the record was drawn. The first is better for many uses, the second for few.
+enum class SampleView { amplified, revealed };
+bool two_views_of_sample(const Event& event, Relation relation);
+
 // The event must not be a repeat, compose or parallel. Throws Unsupported, naming the event, when no pair is known.
 // The count of the result is 1.
-LawRun law_of(const Event& event, Relation relation);
+LawRun law_of(const Event& event, Relation relation, SampleView view = SampleView::amplified);
 
 }  // namespace sotto

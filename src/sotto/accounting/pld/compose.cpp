@@ -15,9 +15,12 @@ using Complex = std::complex<double>;
 
 constexpr double kDropped = -42;  // ln of spectrum values that are treated as 0
 
-// ln Σ mass·e^{θ·loss} by Horner's rule: positive terms, scaled by the largest exponential so that nothing overflows.
+// ln Σ mass·e^{θ·loss} by Horner's rule: positive terms, scaled by the largest exponential that has a mass, so that nothing overflows
+// and the sum never vanishes.
 double step_log_moment(const StepLaw& law, double h, double theta) {
-  const std::size_t n = law.mass.size();
+  std::size_t from = 0, n = law.mass.size();
+  while (n > from + 1 && law.mass[n - 1] <= 0) --n;
+  while (from + 1 < n && law.mass[from] <= 0) ++from;
   double sum = 0, factor = 1;
   std::int64_t gap = 0;
   const auto take = [&](std::size_t k, std::int64_t distance) {
@@ -28,11 +31,11 @@ double step_log_moment(const StepLaw& law, double h, double theta) {
     sum = sum * factor + law.mass[k];
   };
   if (theta >= 0) {
-    for (std::size_t k = 0; k < n; ++k) take(k, k > 0 ? law.point[k] - law.point[k - 1] : 0);
-    return std::log(sum) + theta * h * static_cast<double>(law.point.back());
+    for (std::size_t k = from; k < n; ++k) take(k, k > from ? law.point[k] - law.point[k - 1] : 0);
+    return std::log(sum) + theta * h * static_cast<double>(law.point[n - 1]);
   }
-  for (std::size_t k = n; k-- > 0;) take(k, k + 1 < n ? law.point[k + 1] - law.point[k] : 0);
-  return std::log(sum) + theta * h * static_cast<double>(law.point.front());
+  for (std::size_t k = n; k-- > from;) take(k, k + 1 < n ? law.point[k + 1] - law.point[k] : 0);
+  return std::log(sum) + theta * h * static_cast<double>(law.point[from]);
 }
 
 // The largest loss of one use, upwards or downwards.

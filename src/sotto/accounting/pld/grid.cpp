@@ -198,7 +198,11 @@ void CellGrid::fold(double p_infinite_of_law) {
 
 StepLaw CellGrid::upper_step() const {
   // What was cut off at either end counts as lost: it is a fraction of δ chosen to be negligible.
-  return {point_, upper_, p_infinite_ + charged_ + high_.p + low_.p, shift_, slack_};
+  // So does mass that is not there: the mirror image of masses below the smallest number.
+  double lost = p_infinite_ + charged_ + high_.p + low_.p, held = 0;
+  for (double p : upper_) held += p;
+  if (const double missing = 1 - held - lost; missing > kMassRounding) lost += missing;
+  return {point_, upper_, lost, shift_, slack_};
 }
 
 StepLaw CellGrid::lower_step() const {

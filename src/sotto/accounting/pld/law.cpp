@@ -46,7 +46,7 @@ struct Sampler {
 struct Scaler {
   double factor;
   void operator()(GaussianPiece& piece) const { piece.weight *= factor; }
-  void operator()(ExponentialPiece& piece) const { piece.level *= factor; }
+  void operator()(ExponentialPiece& piece) const { piece.top *= factor; }
   void operator()(MixturePiece& piece) const {
     for (double& w : piece.p_weights) w *= factor;
     for (double& w : piece.q_weights) w *= factor;
@@ -132,34 +132,70 @@ bool trim(LossLaw& law, double tail) {
   return law.atoms.size() + law.pieces.size() < parts;
 }
 
-LossLaw law_from_curve(std::vector<double> epsilons, std::vector<double> deltas) {
-  const std::size_t n = epsilons.size();
-  if (n < 2 || deltas.size() != n) invariant_broken("a curve needs two points");
-  // The slope between two knots in units of e^{−ε} at the left one, so that nothing overflows.
-  const auto slope = [&](std::size_t i, std::size_t j) {
-    return (deltas[j] - deltas[i]) / std::expm1(epsilons[j] - epsilons[i]);
+LossLaw law_from_curve(double end, int knots, const std::function<double(double)>& delta) {
+  std::vector<double> epsilons, deltas;
+  double least = 1;  // δ falls, so a bound at a smaller ε is one here
+  for (int i = 0; i <= knots; ++i) {
+    epsilons.push_back(end * i / knots);
+    deltas.push_back(least = std::min(least, delta(epsilons.back()) * (1 + 1e-12)));
+  }
+  // With x = e^ε the slope s of a chord from a to b is negative; e^{ε_b}·|s| seen from its right end and e^{ε_a}·|s| from its
+  // left end are masses below 1, so nothing overflows. At a vertex their difference is the P-mass of the law.
+  const auto from_right = [&](std::size_t a, std::size_t b) {
+    return (deltas[a] - deltas[b]) / -std::expm1(epsilons[a] - epsilons[b]);
+  };
+  const auto from_left = [&](std::size_t a, std::size_t b) {
+    return (deltas[a] - deltas[b]) / std::expm1(epsilons[b] - epsilons[a]);
+  };
+  // The chord from the mirror image of b to b: slope −(1 − δ)/(e^ε + 1).
+  const auto from_mirror = [&](std::size_t b) {
+    return (1 - deltas[b]) / (1 + std::exp(-epsilons[b]));
   };
   std::vector<std::size_t> hull;
-  for (std::size_t j = 0; j < n; ++j) {
-    while (hull.size() >= 2) {
-      const std::size_t a = hull[hull.size() - 2], b = hull.back();
-      if (slope(a, b) * std::exp(epsilons[b] - epsilons[a]) < slope(b, j)) break;
+  for (std::size_t j = 0; j < epsilons.size(); ++j) {
+    while (!hull.empty()) {
+      const std::size_t b = hull.back();
+      const double left = hull.size() > 1 ? from_right(hull[hull.size() - 2], b) : from_mirror(b);
+      if (left > from_left(b, j)) break;
       hull.pop_back();
     }
     hull.push_back(j);
   }
   LossLaw law;
+  law.symmetric = true;
   law.p_infinite = law.q_infinite = deltas[hull.back()];
+  law.slack = 16 * kUlp * knots;  // a mass is a difference of two that are right to a few roundings
   for (std::size_t k = 0; k < hull.size(); ++k) {
     const std::size_t b = hull[k];
-    const double right = k + 1 < hull.size() ? slope(b, hull[k + 1]) : 0;
-    const double left = k > 0
-                            ? slope(hull[k - 1], b) * std::exp(epsilons[b] - epsilons[hull[k - 1]])
-                            : -std::exp(epsilons[b]);
-    const double p = right - left;
-    if (p > 0) law.atoms.push_back({epsilons[b], p, p * std::exp(-epsilons[b])});
+    const double left = k > 0 ? from_right(hull[k - 1], b) : from_mirror(b),
+                 right = k + 1 < hull.size() ? from_left(b, hull[k + 1]) : 0, e = epsilons[b];
+    if (e == 0) {  // twice what the half above 0 needs
+      law.atoms.push_back({0, 2 * (left - right), 2 * (left - right)});
+      continue;
+    }
+    const double p = left - right, q = p * std::exp(-e);
+    law.atoms.push_back({e, p, q});
+    law.atoms.push_back({-e, q, p});
   }
   return law;
+}
+
+void charge_missing_mass(LossLaw& law) {
+  double p = law.p_infinite + law.charged, q = law.q_infinite + law.charged;
+  for (const LossAtom& a : law.atoms) p += a.p, q += a.q;
+  for (const LossPiece& piece : law.pieces) {
+    const double mass = std::visit([](const auto& x) { return x.mass(); }, piece);
+    p += mass, q += mass;
+  }
+  const bool numbers =
+      std::isfinite(p) && std::isfinite(q) &&
+      std::ranges::none_of(law.atoms, [](const LossAtom& a) { return std::isnan(a.loss); });
+  if (!numbers) {
+    throw AccountingError("the privacy loss of these parameters leaves the range of numbers",
+                          "the noise is so small that nothing is bounded; use more noise");
+  }
+  const double missing = law.fold ? 0 : 1 - std::min(p, q);
+  if (missing > kMassRounding) law.charged += missing;
 }
 
 }  // namespace sotto

@@ -8,11 +8,15 @@
 // Reference  [ZDW22] dominating pairs; docs/math/pld.md §1–2.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "sotto/accounting/pld/piece.hpp"
 
 namespace sotto {
+
+// Sums of masses are 1 up to this much.
+inline constexpr double kMassRounding = 1e-10;
 
 struct LossAtom {
   double loss, p, q;  // q = p·e^{−loss}
@@ -48,7 +52,12 @@ LossLaw mixed_law(const std::vector<LossLaw>& laws, const std::vector<double>& w
 // would only widen the range. True when something was dropped.
 bool trim(LossLaw& law, double tail);
 
-// A law from values of an upper bound of δ(ε) at increasing ε, by the largest convex function of e^ε below them.
-LossLaw law_from_curve(std::vector<double> epsilons, std::vector<double> deltas);
+// The symmetric law of an upper bound of δ(ε), ε ≥ 0, that holds in both directions: the bound is asked at `knots` even steps of
+// [0, end], and the law is that of the largest convex function of e^ε below these points and their mirror images.
+LossLaw law_from_curve(double end, int knots, const std::function<double(double)>& delta);
+
+// Mass that a law should have and lacks (an underflow, say) counts as lost: the law charges it. Throws AccountingError for a law
+// that is not made of numbers.
+void charge_missing_mass(LossLaw& law);
 
 }  // namespace sotto

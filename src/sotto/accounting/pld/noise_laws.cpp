@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/accounting/lattice.hpp"
 #include "sotto/accounting/outward.hpp"
 
 namespace sotto {
@@ -11,10 +12,22 @@ namespace {
 constexpr double kLargestLattice = 1 << 20;  // points enumerated at most
 constexpr double kLogTail = 330;             // masses of e^{−330} are charged, not enumerated
 
-double whole(double distance) {
-  const double nearest = std::round(distance);
-  return std::abs(distance - nearest) <= 1e-9 * distance && nearest > 0 ? nearest
-                                                                        : std::ceil(distance);
+double gaussian_reach(double sigma) { return std::sqrt(2 * kLogTail) * sigma + 2; }
+
+// Discrete Gaussian noise on the line, enumerated, for centres `shift` steps apart.
+LossLaw discrete_gaussian_line(double sigma, double shift) {
+  LossLaw line;
+  line.symmetric = true;
+  const double limit = std::ceil(gaussian_reach(sigma));
+  double total = 1;
+  for (double z = limit; z >= 1; --z) total += 2 * std::exp(-0.5 * (z / sigma) * (z / sigma));
+  for (double z = -limit; z <= shift + limit; ++z) {
+    const double q = std::exp(-0.5 * (z / sigma) * (z / sigma)) / total;
+    const double p = std::exp(-0.5 * ((z - shift) / sigma) * ((z - shift) / sigma)) / total;
+    if (p > 0 || q > 0) line.atoms.push_back({shift / sigma * ((z - 0.5 * shift) / sigma), p, q});
+  }
+  line.charged = std::exp(-kLogTail);  // P[Z ≥ z] ≤ e^{−z²/2σ²}
+  return line;
 }
 
 }  // namespace
@@ -22,6 +35,10 @@ double whole(double distance) {
 LossLaw gaussian_law(double mu) {
   LossLaw law;
   law.symmetric = true;
+  if (mu == 0) {
+    law.atoms = {{0, 1, 1}};
+    return law;
+  }
   law.pieces = {GaussianPiece{mu, 1, 1}};
   return law;
 }
@@ -32,7 +49,7 @@ LossLaw laplace_law(double epsilon) {
   law.symmetric = true;
   const double small = 0.5 * std::exp(-epsilon);
   law.atoms = {{epsilon, 0.5, small}, {-epsilon, small, 0.5}};
-  law.pieces = {ExponentialPiece{0.25 * std::exp(-0.5 * epsilon), epsilon, 1}};
+  law.pieces = {ExponentialPiece{0.25, epsilon, 1}};
   return law;
 }
 
@@ -56,9 +73,11 @@ LossLaw approximate_law(double epsilon, double delta) {
   return law;
 }
 
-LawRun discrete_laplace_run(double scale, double distance) {
+namespace {
+
+LawRun discrete_laplace_steps(double scale, double m) {
   constexpr double kBlocks = 1 << 14;
-  const double alpha = 1 / scale, m = whole(distance), end = m * alpha;
+  const double alpha = 1 / scale, end = m * alpha;
   const double r = std::exp(-alpha), level = std::tanh(0.5 * alpha);
   LawRun run;
   const double outside = 1 / (1 + r);  // mass on one side, the centre included
@@ -70,16 +89,17 @@ LawRun discrete_laplace_run(double scale, double distance) {
   for (double a = 1; a <= inner; a += width) {
     const double w = std::min(width, inner - a + 1), loss = (2 * a + w - 1 - m) * alpha,
                  half = (w - 1) * alpha;
-    const double q = level * std::exp(-a * alpha) * (std::expm1(-w * alpha) / std::expm1(-alpha)),
-                 p = q * std::exp(loss);
+    // a steps from one centre, m − (a + w − 1) from the other.
+    const double inside = level * (std::expm1(-w * alpha) / std::expm1(-alpha));
+    const double q = inside * std::exp(-a * alpha), p = inside * std::exp((a + w - 1 - m) * alpha);
     merged.atoms.push_back({loss, p, q});
     if (w == 1) {
       run.upper.atoms.push_back({loss, p, q});
     } else {
       // The block becomes two atoms at its ends that keep both masses.
-      const double high = p / (1 + std::exp(-half)), low = p / (1 + std::exp(half));
-      run.upper.atoms.push_back({loss + half, high, high * std::exp(-loss - half)});
-      run.upper.atoms.push_back({loss - half, low, low * std::exp(half - loss)});
+      const double near = 1 / (1 + std::exp(-half)), far = 1 / (1 + std::exp(half));
+      run.upper.atoms.push_back({loss + half, p * near, q * far});
+      run.upper.atoms.push_back({loss - half, p * far, q * near});
     }
   }
   if (width > 1) {
@@ -89,40 +109,55 @@ LawRun discrete_laplace_run(double scale, double distance) {
   return run;
 }
 
+}  // namespace
+
+LawRun discrete_laplace_run(double scale, double distance) {
+  const double above = lattice_steps_up(distance, 1), below = lattice_steps_down(distance, 1);
+  LawRun run = discrete_laplace_steps(scale, above);
+  if (above != below) {
+    run.attained = false;
+    run.lower.reset();
+    if (below > 0) {
+      const LawRun nearer = discrete_laplace_steps(scale, below);
+      run.lower = nearer.attained ? nearer.upper : nearer.lower;
+    }
+  }
+  return run;
+}
+
 LawRun discrete_gaussian_run(double sigma, double distance, std::uint64_t dimension) {
   LawRun run;
-  const double shift = whole(distance), reach = std::sqrt(2 * kLogTail) * sigma + 2;
-  const bool enumerable = 2 * reach + shift < kLargestLattice;
-  LossLaw line;  // one dimension, the whole shift in it
-  if (enumerable) {
-    line.symmetric = true;
-    const double limit = std::ceil(reach);
-    double total = 1;
-    for (double z = limit; z >= 1; --z) total += 2 * std::exp(-0.5 * (z / sigma) * (z / sigma));
-    for (double z = -limit; z <= shift + limit; ++z) {
-      const double q = std::exp(-0.5 * (z / sigma) * (z / sigma)) / total;
-      const double p = std::exp(-0.5 * ((z - shift) / sigma) * ((z - shift) / sigma)) / total;
-      if (p > 0 || q > 0) line.atoms.push_back({shift / sigma * ((z - 0.5 * shift) / sigma), p, q});
-    }
-    line.charged = std::exp(-kLogTail);  // P[Z ≥ z] ≤ e^{−z²/2σ²}
-  }
-  if (enumerable && dimension == 1) {
-    run.upper = std::move(line);
+  const bool line = dimension == 1;
+  const double shift = line ? lattice_steps_up(distance, 1) : distance;
+  const std::vector<double> vector = lattice_vector_below(distance, dimension);  // attained
+  double square = 0;
+  for (double v : vector) square += v * v;
+  const bool enumerable = 2 * gaussian_reach(sigma) + shift < kLargestLattice;
+  run.attained = line && !vector.empty() && vector.front() == shift;
+  if (enumerable && line) {
+    run.upper = discrete_gaussian_line(sigma, shift);
+    if (!run.attained && !vector.empty()) run.lower = discrete_gaussian_line(sigma, vector.front());
     return run;
   }
   // A continuous Gaussian rounded to the lattice has the same masses up to e^{±η} where ‖z‖ ≤ kσ; beyond is a χ² tail.
-  const double d = static_cast<double>(dimension), mu = (dimension == 1 ? shift : distance) / sigma;
+  const double d = static_cast<double>(dimension), mu = shift / sigma;
   const double k = std::sqrt(d + 2 * std::sqrt(d * kLogTail) + 2 * kLogTail) + mu;
   const double eta = (k * k + d) / (24 * sigma * sigma);
   if (sigma >= 4 && (2 * eta <= 1e-4 * mu || !enumerable)) {
-    run.upper = gaussian_law(mu);
-    run.upper.shift = 2 * eta;
-    run.upper.slack = eta;
-    run.upper.charged = std::exp(-kLogTail);
+    const auto rounded = [&](double steps) {
+      LossLaw law = gaussian_law(steps / sigma);
+      law.shift = 2 * eta;
+      law.slack = eta;
+      law.charged = std::exp(-kLogTail);
+      return law;
+    };
+    run.upper = rounded(shift);
+    if (!run.attained && square > 0) run.lower = rounded(widen_down(std::sqrt(square), 2 * kUlp));
     return run;
   }
   run = concentrated_run(0.5 * mu * mu, kInfinity);
-  if (enumerable) run.lower = std::move(line);
+  run.lower.reset();
+  if (enumerable && !vector.empty()) run.lower = discrete_gaussian_line(sigma, vector.front());
   return run;
 }
 
@@ -142,7 +177,7 @@ LossLaw bounded_range_instance(double epsilon, double t) {
 LawRun bounded_range_run(double epsilon) {
   LawRun run;
   run.upper.symmetric = true;
-  run.upper.pieces = {ExponentialPiece{0.25 / std::sinh(0.5 * epsilon), epsilon, 1}};
+  run.upper.pieces = {ExponentialPiece{-0.5 / std::expm1(-epsilon), epsilon, 1}};
   run.attained = false;
   // The symmetric two-point mechanism of this range: losses ±ε/2.
   run.lower = approximate_law(0.5 * epsilon, 0);
@@ -164,9 +199,16 @@ LawRun bounded_range_run(double epsilon) {
 }
 
 LawRun concentrated_run(double rho, double omega) {
+  if (rho == 0) {
+    LawRun nothing;
+    nothing.upper = gaussian_law(0);
+    return nothing;
+  }
   // ln of the bound of δ(ε) by one order α; every order is valid, so the minimum need not be exact.
   const auto log_delta = [&](double epsilon, double alpha) {
-    return (alpha - 1) * (rho * alpha - epsilon + std::log1p(-1 / alpha)) - std::log(alpha);
+    const double rounding = 4 * kUlp * (alpha - 1) * (rho * alpha + epsilon);
+    return (alpha - 1) * (rho * alpha - epsilon + std::log1p(-1 / alpha)) - std::log(alpha) +
+           rounding;
   };
   const double total_variation = std::sqrt(-std::expm1(-rho));  // Bretagnolle–Huber
   const auto bound = [&](double epsilon) {
@@ -182,20 +224,12 @@ LawRun concentrated_run(double rho, double omega) {
       }
     }
     const double best = log_delta(epsilon, 1 + std::exp(std::min(low, high)));
-    return std::min(total_variation, std::exp(best)) * (1 + 1e-12);
+    return std::min(total_variation, std::exp(best));
   };
-  double end = rho + 2 * std::sqrt(rho * 200);
-  if (std::isfinite(omega)) end = std::max(end, rho * omega + 200 / (omega - 1));
-  constexpr int kKnots = 2048;
-  std::vector<double> epsilons, deltas;
-  for (int i = -kKnots; i <= kKnots; ++i) {
-    const double x = end * i / kKnots, tail = bound(std::abs(x));
-    epsilons.push_back(x);
-    deltas.push_back(i >= 0 ? tail : -std::expm1(x) + std::exp(x) * tail);
-  }
+  // Where the bound is e^−200: at the order 1 + √(200/ρ), or at ω if that comes first.
+  const double order = std::min(1 + std::sqrt(200 / rho), omega);
   LawRun run;
-  run.upper = law_from_curve(std::move(epsilons), std::move(deltas));
-  run.upper.symmetric = true;
+  run.upper = law_from_curve(rho * order + 200 / (order - 1), 2048, bound);
   run.attained = false;
   run.lower = gaussian_law(std::sqrt(2 * rho));
   return run;

@@ -19,7 +19,8 @@ LossLaw randomized_response_law(double epsilon, std::uint64_t categories);
 LossLaw approximate_law(double epsilon, double delta);
 
 // Discrete noise; upper and attained laws differ when the lattice is too fine or of several dimensions.
-// distance, scale and sigma are in units of the lattice; the distance is rounded up to a whole number.
+// distance, scale and sigma are in units of the lattice. A distance between two whole numbers is rounded up for the law that dominates
+// and down for the one that is attained (lattice.hpp).
 LawRun discrete_laplace_run(double scale, double distance);
 LawRun discrete_gaussian_run(double sigma, double distance, std::uint64_t dimension);
 

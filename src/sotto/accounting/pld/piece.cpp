@@ -96,7 +96,7 @@ double GaussianPiece::reverse_hockey_stick(double epsilon) const {
 // ---- Exponential ----
 
 PieceNode ExponentialPiece::at(double l) const {
-  const double q = level * std::exp(-0.5 * l), a = level * std::exp(0.5 * l);
+  const double q = top * std::exp(-0.5 * (l + range)), a = top * std::exp(0.5 * (l - range));
   return {(1 - gamma) * q + gamma * a, q, sampled_loss(l, gamma)};
 }
 
@@ -106,26 +106,24 @@ double ExponentialPiece::where(double loss, double) const {
 }
 
 namespace {
-// ∫ level·e^{−l/2}(e^l − e^{l0})₊ dl over [−range, range]: a square, because ∫ (e^{l/2} − e^{l0 − l/2}) dl telescopes.
-double exponential_base_stick(double level, double range, double l0) {
-  if (l0 >= range) return 0;
-  const double from = std::max(l0, -range), s = std::expm1(0.5 * (from - range));
-  double stick = 2 * level * std::exp(0.5 * range) * s * s;
-  if (l0 < -range) {
-    stick += (std::exp(-range) - std::exp(l0)) * 4 * level * std::sinh(0.5 * range);
-  }
+// ∫ (dA − e^{l0} dB)₊ over [−range, range]: a square, because ∫ (e^{l/2} − e^{l0 − l/2}) dl telescopes.
+double exponential_base_stick(const ExponentialPiece& piece, double l0) {
+  if (l0 >= piece.range) return 0;
+  const double s = std::expm1(0.5 * (std::max(l0, -piece.range) - piece.range));
+  double stick = 2 * piece.top * s * s;
+  if (l0 < -piece.range) stick += (std::exp(-piece.range) - std::exp(l0)) * piece.mass();
   return stick;
 }
 }  // namespace
 
-double ExponentialPiece::mass() const { return 4 * level * std::sinh(0.5 * range); }
+double ExponentialPiece::mass() const { return -2 * top * std::expm1(-range); }
 double ExponentialPiece::hockey_stick(double epsilon) const {
   return sampled_hockey_stick(epsilon, gamma, mass(),
-                              [&](double e) { return exponential_base_stick(level, range, e); });
+                              [&](double e) { return exponential_base_stick(*this, e); });
 }
 double ExponentialPiece::reverse_hockey_stick(double epsilon) const {
   return sampled_reverse(epsilon, gamma,
-                         [&](double e) { return exponential_base_stick(level, range, e); });
+                         [&](double e) { return exponential_base_stick(*this, e); });
 }
 
 // ---- Mixture ----

@@ -36,10 +36,11 @@ struct GaussianPiece {
   double reverse_hockey_stick(double epsilon) const;  // ∫ (dQ − e^ε dP)₊
 };
 
-// Base losses l in [−range, range] with dB = level·e^{−l/2} dl and dA = level·e^{l/2} dl, sampled at rate gamma.
+// Base losses l in [−range, range] with dA = top·e^{(l−range)/2} dl and dB = top·e^{−(l+range)/2} dl, sampled at rate gamma:
+// the density is stated where it is largest, so that a range of thousands neither overflows nor vanishes.
 // Laplace noise between its atoms, and the worst case of bounded-range mechanisms, are of this form.
 struct ExponentialPiece {
-  double level = 1, range = 1, gamma = 1;
+  double top = 1, range = 1, gamma = 1;
 
   double mass() const;  // of Q, and of P when gamma is 1
   double low(double) const { return -range; }

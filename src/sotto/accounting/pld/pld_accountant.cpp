@@ -13,6 +13,7 @@ namespace sotto {
 namespace {
 
 constexpr std::size_t kMostAlternatives = 64;
+constexpr std::size_t kMostMoving = 32;  // parts between which a record may move
 
 void check_tolerance(double tolerance) {
   if (!(tolerance > 0 && tolerance < 1)) {
@@ -21,13 +22,14 @@ void check_tolerance(double tolerance) {
   }
 }
 
-LawRun run_of(const Run& run, Relation relation);
-
-std::vector<LawRun> laws_of(const std::vector<Run>& runs, Relation relation) {
-  std::vector<LawRun> laws;
-  for (const Run& run : runs) laws.push_back(run_of(run, relation));
-  return laws;
-}
+// One mechanism as it looks to the two data sets: under replace_one a record may leave one part and enter another, which adds or
+// removes a record there.
+struct Use {
+  Run run;
+  Relation relation;
+  bool moved = false;
+};
+using Uses = std::vector<Use>;
 
 std::vector<Event> distinct_branches(const ParallelEvent& parallel) {
   std::vector<Event> out;
@@ -36,21 +38,81 @@ std::vector<Event> distinct_branches(const ParallelEvent& parallel) {
   return out;
 }
 
-// One use of parallel events whose branch may differ from use to use: the law of the largest δ of all branches at every ε.
-LawRun parallel_run(const ParallelEvent& parallel, Relation relation) {
+std::vector<Uses> alternatives(const Event& event, Relation relation, bool moved);
+
+// Every way in which a record can touch the parts, one of which is the truth.
+std::vector<Uses> ways_to_touch(const ParallelEvent& parallel, Relation relation, bool moved) {
   const std::vector<Event> branches = distinct_branches(parallel);
-  LawRun out;
-  out.upper.atoms = {{0, 1, 1}};
-  out.upper.symmetric = true;
-  if (branches.empty()) return out;
+  std::vector<Uses> out;
+  const auto take = [&](std::vector<Uses> more) {
+    out.insert(out.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  };
+  for (const Event& b : branches) take(alternatives(b, relation, moved));
+  if (relation != Relation::replace_one) return out;
+  if (parallel.events.size() == 1) take(alternatives(branches[0], Relation::add_remove, true));
+  if (branches.size() > kMostMoving) {
+    throw Unsupported(
+        fmt::format("the pld accountant cannot express parallel under replace_one with more than "
+                    "{} different parts",
+                    kMostMoving),
+        "these accountants can: rdp, zcdp, gdp, basic, advanced, optimal");
+  }
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    for (std::size_t j = i; j < branches.size(); ++j) {
+      if (i == j && std::ranges::count(parallel.events, branches[i]) < 2) continue;
+      for (const Uses& left : alternatives(branches[i], Relation::add_remove, true)) {
+        for (Uses both : alternatives(branches[j], Relation::add_remove, true)) {
+          both.insert(both.end(), left.begin(), left.end());
+          out.push_back(std::move(both));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// Takes parallel events that are used once apart: the worst way to touch their parts decides.
+std::vector<Uses> alternatives(const Event& event, Relation relation, bool moved) {
+  std::vector<Uses> out{{}};
+  for (const Run& run : run_lengths(event)) {
+    const auto* parallel = run.event.get_if<ParallelEvent>();
+    std::vector<Uses> ways;
+    if (parallel && run.count == 1) ways = ways_to_touch(*parallel, relation, moved);
+    if (ways.empty() || out.size() * ways.size() > kMostAlternatives)
+      ways = {{Use{run, relation, moved}}};
+    std::vector<Uses> next;
+    for (const Uses& list : out) {
+      for (Uses more : ways) {
+        more.insert(more.begin(), list.begin(), list.end());
+        next.push_back(std::move(more));
+      }
+    }
+    out = std::move(next);
+  }
+  return out;
+}
+
+LawRun run_of(const Use& use, SampleView view);
+
+std::vector<LawRun> laws_of(const Uses& uses, SampleView view) {
+  std::vector<LawRun> laws;
+  for (const Use& use : uses) laws.push_back(run_of(use, view));
+  return laws;
+}
+
+// One use of parallel events whose branch may differ from use to use: the law of the largest δ of all ways at every ε.
+LawRun parallel_run(const ParallelEvent& parallel, Relation relation, bool moved, SampleView view) {
   std::vector<PrivacyProfile> profiles;
   std::vector<std::vector<LawRun>> laws;
-  for (const Event& b : branches) {
-    laws.push_back(laws_of(run_lengths(b), relation));
+  for (const Uses& uses : ways_to_touch(parallel, relation, moved)) {
+    laws.push_back(laws_of(uses, view));
     profiles.emplace_back(laws.back());
   }
-  if (branches.size() == 1 && laws.front().size() == 1 && laws.front().front().count == 1)
-    return laws.front().front();
+  const auto one_law = [](const std::vector<LawRun>& l) {
+    return l.size() == 1 && l.front().count == 1;
+  };
+  if (laws.size() == 1 && one_law(laws.front())) return laws.front().front();
   constexpr double kEnd = 1e-25, kTolerance = 1e-2;
   double end = 1e-3;
   const auto worst = [&](double epsilon) {
@@ -59,60 +121,43 @@ LawRun parallel_run(const ParallelEvent& parallel, Relation relation) {
     return d;
   };
   for (const PrivacyProfile& p : profiles) end = std::max(end, p.epsilon(kEnd, kTolerance).upper);
-  constexpr int kKnots = 200;
-  std::vector<double> epsilons, deltas;
-  for (int i = -kKnots; i <= kKnots; ++i) {
-    const double x = end * i / kKnots, d = worst(std::abs(x));
-    epsilons.push_back(x);
-    deltas.push_back(i >= 0 ? d : -std::expm1(x) + std::exp(x) * d);
-  }
-  out.upper = law_from_curve(std::move(epsilons), std::move(deltas));
-  out.upper.symmetric = true;
+  LawRun out;
+  out.upper = law_from_curve(end, 200, worst);
   out.attained = false;
   for (const auto& l : laws)
-    if (l.size() == 1 && l.front().count == 1 && l.front().attained && !out.lower)
-      out.lower = l.front().upper;
+    if (one_law(l) && l.front().attained && !out.lower) out.lower = l.front().upper;
   return out;
 }
 
-LawRun run_of(const Run& run, Relation relation) {
-  const auto* parallel = run.event.get_if<ParallelEvent>();
-  LawRun law = parallel ? parallel_run(*parallel, relation) : law_of(run.event, relation);
-  law.count = run.count;
+LawRun run_of(const Use& use, SampleView view) {
+  const auto* parallel = use.run.event.get_if<ParallelEvent>();
+  LawRun law = parallel ? parallel_run(*parallel, use.relation, use.moved, view)
+                        : law_of(use.run.event, use.relation, view);
+  // The record leaves one part and enters another: one law for both directions.
+  if (use.moved && !law.upper.symmetric) {
+    law.upper = folded(std::move(law.upper));
+    law.attained = false;
+    law.lower.reset();
+  }
+  law.count = use.run.count;
   return law;
 }
 
-// Takes parallel events that are used once apart: a record is in one branch, so the worst branch decides.
-std::vector<std::vector<Run>> alternatives(const Event& event) {
-  std::vector<std::vector<Run>> out{{}};
+bool has_two_views(const Event& event, Relation relation) {
   for (const Run& run : run_lengths(event)) {
     const auto* parallel = run.event.get_if<ParallelEvent>();
-    const std::vector<Event> branches =
-        parallel ? distinct_branches(*parallel) : std::vector<Event>{};
-    const bool split = parallel && run.count == 1 && !branches.empty() &&
-                       out.size() * branches.size() <= kMostAlternatives;
-    if (!split) {
-      for (auto& list : out) list.push_back(run);
-      continue;
-    }
-    std::vector<std::vector<Run>> next;
-    for (const auto& list : out) {
-      for (const Event& branch : branches) {
-        for (std::vector<Run> more : alternatives(branch)) {
-          more.insert(more.begin(), list.begin(), list.end());
-          next.push_back(std::move(more));
-        }
-      }
-    }
-    out = std::move(next);
+    if (parallel ? std::ranges::any_of(parallel->events,
+                                       [&](const Event& e) { return has_two_views(e, relation); })
+                 : two_views_of_sample(run.event, relation))
+      return true;
   }
-  return out;
+  return false;
 }
 
 template <class Ask>
-Bound worst_of(const Spec& spec, const Ask& ask) {
+Bound worst_of(const Spec& spec, SampleView view, const Ask& ask) {
   Bound bound{0, 0, Accountant::pld, "privacy loss distribution, connect-the-dots"};
-  for (const PrivacyProfile& profile : profiles_of(spec)) {
+  for (const PrivacyProfile& profile : profiles_of(spec, view)) {
     const CertifiedInterval i = ask(profile);
     bound.upper = std::max(bound.upper, i.upper);
     bound.lower = std::max(bound.lower, i.lower);
@@ -120,18 +165,30 @@ Bound worst_of(const Spec& spec, const Ask& ask) {
   return bound;
 }
 
+// Each view gives a bound of its own.
+template <class Ask>
+Bound best_view(const Spec& spec, const Ask& ask) {
+  Bound bound = worst_of(spec, SampleView::amplified, ask);
+  if (has_two_views(spec.event(), spec.relation)) {
+    const Bound other = worst_of(spec, SampleView::revealed, ask);
+    bound.upper = std::min(bound.upper, other.upper);
+    bound.lower = std::max(bound.lower, other.lower);
+  }
+  return bound;
+}
+
 }  // namespace
 
-std::vector<PrivacyProfile> profiles_of(const Spec& spec) {
+std::vector<PrivacyProfile> profiles_of(const Spec& spec, SampleView view) {
   std::vector<PrivacyProfile> out;
-  for (const std::vector<Run>& runs : alternatives(spec.event()))
-    out.emplace_back(laws_of(runs, spec.relation));
+  for (const Uses& uses : alternatives(spec.event(), spec.relation, false))
+    out.emplace_back(laws_of(uses, view));
   return out;
 }
 
 Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted) {
   check_tolerance(tolerance);
-  return worst_of(spec, [&](const PrivacyProfile& p) {
+  return best_view(spec, [&](const PrivacyProfile& p) {
     return p.epsilon(delta.value(), tolerance, Direction::both, wanted);
   });
 }
@@ -141,7 +198,7 @@ Bound pld_delta(const Spec& spec, double epsilon, double tolerance) {
   if (!(epsilon >= 0 && std::isfinite(epsilon))) {
     throw InvalidArgument(fmt::format("epsilon is {}; it must be 0 or more and finite", epsilon));
   }
-  return worst_of(spec, [&](const PrivacyProfile& p) { return p.delta(epsilon, tolerance); });
+  return best_view(spec, [&](const PrivacyProfile& p) { return p.delta(epsilon, tolerance); });
 }
 
 }  // namespace sotto

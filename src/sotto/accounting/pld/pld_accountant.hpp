@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sotto/accounting/bound.hpp"
+#include "sotto/accounting/pld/catalogue.hpp"
 #include "sotto/accounting/pld/profile.hpp"
 #include "sotto/core/spec.hpp"
 #include "sotto/core/values.hpp"
@@ -25,6 +26,6 @@ Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted
 Bound pld_delta(const Spec& spec, double epsilon, double tolerance);
 
 // The profiles whose worst case is the specification's: one, or several when a record may be in one of several parts (parallel).
-std::vector<PrivacyProfile> profiles_of(const Spec& spec);
+std::vector<PrivacyProfile> profiles_of(const Spec& spec, SampleView view = SampleView::amplified);
 
 }  // namespace sotto

@@ -20,13 +20,38 @@ constexpr int kRounds = 10;
 constexpr std::size_t kWorthCoarse =
     1 << 15;  // smaller transforms are not worth a look at a coarser grid
 
-const GaussianPiece* plain_gaussian(const LawRun& run) {
-  if (!run.attained || run.upper.p_infinite > 0 || !run.upper.atoms.empty() ||
-      run.upper.pieces.size() != 1 || run.upper.fold)
+const GaussianPiece* plain_gaussian(const LossLaw& law) {
+  if (law.p_infinite > 0 || !law.atoms.empty() || law.pieces.size() != 1 || law.fold)
     return nullptr;
-  const auto* g = std::get_if<GaussianPiece>(&run.upper.pieces.front());
+  const auto* g = std::get_if<GaussianPiece>(&law.pieces.front());
   return g && g->gamma == 1 && g->weight == 1 ? g : nullptr;
 }
+
+// Gaussians of one kind added up: μ² and what each law leaves uncertain.
+class GaussianSum {
+ public:
+  void add(const LossLaw& law, double count) {
+    const double mu = plain_gaussian(law)->mu;
+    square_ += count * mu * mu;
+    shift_ += count * law.shift;
+    slack_ += count * law.slack;
+    charged_ += count * law.charged;
+  }
+  LossLaw law() const {
+    LossLaw law;
+    law.symmetric = true;
+    law.pieces = {GaussianPiece{std::sqrt(square_) * (1 + 4 * kUlp), 1, 1}};
+    // Summing the squares and the root err by a few units in the last place; the loss moves by at most that fraction.
+    law.shift = shift_ + 64 * kUlp * (square_ + 40 * std::sqrt(square_));
+    law.slack = slack_;
+    law.charged = charged_;
+    return law;
+  }
+  bool empty() const { return square_ == 0; }
+
+ private:
+  double square_ = 0, shift_ = 0, slack_ = 0, charged_ = 0;
+};
 
 double lowest_loss(const LossLaw& law, bool highest) {
   double x = highest ? -kInfinity : kInfinity;
@@ -62,7 +87,8 @@ bool multiple_of(double loss, double base) {
 PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)) {
   std::erase_if(runs_, [](const LawRun& r) { return r.count == 0; });
   merge_gaussians();
-  for (const LawRun& run : runs_) {
+  for (LawRun& run : runs_) {
+    charge_missing_mass(run.upper);
     symmetric_ = symmetric_ && run.upper.symmetric;
     attained_ = attained_ && run.attained;
     uses_ += static_cast<double>(run.count);
@@ -81,26 +107,25 @@ PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)
 
 // k Gaussian pairs compose exactly to one with μ² = Σμ_i².
 void PrivacyProfile::merge_gaussians() {
-  double mu2 = 0;
-  LawRun merged;
-  merged.upper.symmetric = true;
+  GaussianSum upper, lower;
+  bool attained = true;
   std::vector<LawRun> rest;
   for (LawRun& run : runs_) {
-    const GaussianPiece* g = plain_gaussian(run);
-    if (!g) {
+    const LossLaw* instance = run.attained ? &run.upper : run.lower ? &*run.lower : nullptr;
+    if (!plain_gaussian(run.upper) || !instance || !plain_gaussian(*instance)) {
       rest.push_back(std::move(run));
       continue;
     }
-    const double t = static_cast<double>(run.count);
-    mu2 += t * g->mu * g->mu;
-    merged.upper.shift += t * run.upper.shift;
-    merged.upper.slack += t * run.upper.slack;
-    merged.upper.charged += t * run.upper.charged;
+    const auto count = static_cast<double>(run.count);
+    upper.add(run.upper, count);
+    lower.add(*instance, count);
+    attained = attained && run.attained;
   }
-  if (mu2 > 0) {
-    merged.upper.pieces = {GaussianPiece{std::sqrt(mu2) * (1 + 4 * kUlp), 1, 1}};
-    // Summing the squares and the root err by a few units in the last place; the loss moves by at most that fraction.
-    merged.upper.shift += 64 * kUlp * (mu2 + 40 * std::sqrt(mu2));
+  if (!upper.empty()) {
+    LawRun merged;
+    merged.upper = upper.law();
+    merged.attained = attained;
+    if (!attained) merged.lower = lower.law();
     rest.push_back(std::move(merged));
   }
   runs_ = std::move(rest);
@@ -431,7 +456,6 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
         "the privacy loss cannot be bounded: no finite epsilon holds at this delta",
         "more noise, fewer steps or a larger delta are needed");
   }
-  best.lower = std::min(best.lower, best.upper);
   return best;
 }
 
