@@ -167,15 +167,15 @@ TEST(Soundness, PoissonSelectionCountsTheCaseOfNoRun) {
 
 // The other records contribute −1, the one +1 or nothing: (1−γ)N(0) + γN(2) against (1−γ)N(0) + γN(1), in units of the noise.
 TEST(Soundness, ASampleWithoutTheZeroedRecordHoldsAnother) {
-  for (double s : {0.7, 1.0, 2.0}) {
-    for (std::uint64_t size : {1, 20, 300}) {
+  for (double s : {0.7, 2.0}) {
+    for (std::uint64_t size : {20, 300}) {
       const double gamma = static_cast<double>(size) / 1000;
       const auto mix = [&](double shift) {
         return [=](double z) { return (1 - gamma) * normal(z) + gamma * normal(z - shift / s); };
       };
       const SampledEvent event{Scheme::without_replacement, 1, size, 1000,
                                share(GaussianEvent::from_multiplier(s))};
-      for (double delta : {1e-3, 1e-5}) {
+      for (double delta : {1e-5}) {
         expect_covers(event, Relation::zero_out, delta, [&](double e) {
           return std::max(hockey_stick(mix(2), mix(1), e), hockey_stick(mix(1), mix(2), e));
         });
