@@ -24,7 +24,7 @@ void check_options(const AccountOptions& o) {
   if (!(o.tolerance > 0 && o.tolerance < 1)) {
     throw InvalidArgument(
         fmt::format("tolerance is {}; it must be above 0 and below 1", o.tolerance),
-        fmt::format("{} is the default", kTolerance));
+        fmt::format("{} is the default", kAccountingTolerance));
   }
   const bool fixed_only = o.accountant == Accountant::pld || o.accountant == Accountant::optimal ||
                           o.accountant == Accountant::advanced;

@@ -19,20 +19,19 @@ namespace {
 
 constexpr double kSteps = 1e12;  // per unit of ε and ρ
 
-// A number of steps, the sum of two doubles: every double times kSteps is one, exactly.
-struct Steps {
-  double whole = 0, rest = 0;  // both 0 or more
-};
-
-// Steps of a number, exact; one that a person wrote as a decimal of at most twelve places counts as that decimal.
-Steps decimal_steps(double value) {
+// Steps of a number that a person wrote as a decimal: exact when it has at most twelve places, else rounded up.
+double decimal_steps(double value) {
   const double steps = value * kSteps, nearest = std::nearbyint(steps);
   // The quotient is the double nearest to the decimal of that many steps.
-  if (nearest < 0x1p53 && nearest / kSteps == value) return {nearest};
-  if (!std::isfinite(steps) || value < 1e-250)
-    return {next_up(steps)};  // the residue might underflow
-  const double below = std::fma(value, kSteps, -steps) < 0 ? next_down(steps) : steps;
-  return {below, std::fma(value, kSteps, -below)};
+  if (nearest < 0x1p53 && nearest / kSteps == value) return nearest;
+  return std::ceil(widen_up(steps, kUlp));
+}
+
+// Steps of a cap: those of the decimal it was written as, else rounded down.
+double cap_steps(double value) {
+  const double steps = value * kSteps, nearest = std::nearbyint(steps);
+  if (nearest < 0x1p53 && nearest / kSteps == value) return nearest;
+  return std::max(0.0, std::floor(widen_down(steps, kUlp)));
 }
 
 // A non-negative number as the exact sum of two doubles, the second perhaps negative.
@@ -41,40 +40,34 @@ struct Twofold {
   static Twofold square(double x) { return {x * x, std::fma(x, x, -(x * x))}; }
 };
 
-// Steps of a ÷ b: the whole ones exactly, the fraction of a step rounded up.
-Steps quotient_steps(Twofold a, Twofold b) {
+// Steps of a ÷ b, rounded up, without any other rounding.
+double quotient_steps(Twofold a, Twofold b) {
   const double near = std::nearbyint(a.high / b.high * kSteps);
   const bool plain = near < 0x1p52 && a.high > 1e-250 && b.high > 1e-250;  // no underflow below
-  if (!plain) return {widen_up(a.high / b.high * kSteps, 8 * kUlp)};
-  // kSteps·a − whole·b, negative parts moved to the other side.
-  const auto add = [](ExactSum& here, ExactSum& there, Twofold x, double count) {
-    here.add(x.high, static_cast<std::uint64_t>(count));
-    (x.low < 0 ? there : here).add(std::abs(x.low), static_cast<std::uint64_t>(count));
-  };
-  double whole = near + 2;
-  ExactSum left, right;
-  for (;; --whole) {
-    left = right = ExactSum();
-    add(left, right, a, kSteps);
-    add(right, left, b, whole);
-    if (whole == 0 || right <= left) break;
+  if (!plain) return std::ceil(widen_up(a.high / b.high * kSteps, 8 * kUlp));
+  for (double steps = std::max(0.0, near - 2);; ++steps) {
+    // steps·b ≥ kSteps·a, negative parts moved to the other side
+    ExactSum left, right;
+    const auto add = [](ExactSum& here, ExactSum& there, Twofold x, double count) {
+      here.add(x.high, static_cast<std::uint64_t>(count));
+      (x.low < 0 ? there : here).add(std::abs(x.low), static_cast<std::uint64_t>(count));
+    };
+    add(left, right, b, steps);
+    add(right, left, a, kSteps);
+    if (left >= right) return steps;
   }
-  left.subtract(right);
-  if (left.zero()) return {whole};
-  return {whole, widen_up(left.upper() / b.high, 8 * kUlp)};
 }
 
 // Steps of an upper bound that was computed.
-Steps steps_up(double value) {
-  return {std::isfinite(value) ? multiply_up(value, kSteps) : kInfinity};
+double steps_up(double value) {
+  return std::isfinite(value) ? std::ceil(multiply_up(value, kSteps)) : kInfinity;
 }
 
 // A part of δ, rounded down.
 Delta part(double delta, double share) { return Delta(widen_down(delta * share, 2 * kUlp)); }
 
 struct Price {
-  Steps amount;  // on the gauges of Rényi and Gaussian cost: in units of the gauge
-  double delta = 0;
+  double amount = 0, delta = 0;
 };
 
 Price pure_price(const Event& event, Relation relation) {
@@ -116,22 +109,9 @@ Price zcdp_price(const Event& event, Relation relation) {
 Price gdp_price(const Event& event, Relation relation) {
   if (const auto pair = pure_parameters(event, relation); pair && pair->delta > 0) {
     const double mu = pure_to_mu(pair->epsilon);
-    return {{multiply_up(mu, mu)}, pair->delta};
+    return {multiply_up(mu, mu), pair->delta};
   }
-  return {{gdp_squared(event, relation)}, 0};
-}
-
-ExactSum sum_of(const Steps& steps) {
-  ExactSum sum(steps.whole);
-  sum.add(steps.rest);
-  return sum;
-}
-
-// A number of steps as ε or ρ: for whole ones the nearest double, which is what a person wrote; others are rounded up.
-double stated(const ExactSum& steps) {
-  const double amount = steps.upper();
-  const bool whole = amount < 0x1p53 && amount == std::floor(amount) && ExactSum(amount) == steps;
-  return whole ? amount / kSteps : next_up(amount / kSteps);
+  return {gdp_squared(event, relation), 0};
 }
 
 // The many zeros at the end of a sum are counted, not written.
@@ -165,11 +145,11 @@ AdaptiveBudget::AdaptiveBudget(const BudgetCap& cap) : cap_(cap) {
     if (cap.accountant != Accountant::zcdp)
       throw InvalidArgument("a cap in rho needs the zcdp accountant");
     cap_.own_delta = 0;  // a cap in ρ promises no failure probability at all
-    gauges_.push_back({Kind::zcdp, sum_of(decimal_steps(cap.rho)), 0, 1});
+    gauges_.push_back({Kind::zcdp, cap_steps(cap.rho), 0, 1});
     return;
   }
   (void)Epsilon(cap.epsilon);
-  gauges_.push_back({Kind::pure, sum_of(decimal_steps(cap.epsilon)), 0, 0});
+  gauges_.push_back({Kind::pure, cap_steps(cap.epsilon), 0, 0});
   if (cap.delta == 0) {
     if (cap.own_delta != 0)
       throw InvalidArgument("nothing of delta = 0 can be set aside for events with a delta");
@@ -185,11 +165,12 @@ AdaptiveBudget::AdaptiveBudget(const BudgetCap& cap) : cap_(cap) {
     case Accountant::zcdp:
       gauges_.push_back(
           {Kind::zcdp,
-           ExactSum(widen_down(zcdp_rho(Epsilon(cap.epsilon), Delta(rest)) * kSteps, kUlp)), 0, 1});
+           std::max(0.0, std::floor(zcdp_rho(Epsilon(cap.epsilon), Delta(rest)) * kSteps) - 1), 0,
+           1});
       break;
     case Accountant::gdp: {
       const double mu = gaussian_mu(Epsilon(cap.epsilon), Delta(rest));
-      gauges_.push_back({Kind::gdp, ExactSum(next_down(mu * mu)), 0, 1});
+      gauges_.push_back({Kind::gdp, next_down(mu * mu), 0, 1});
       break;
     }
     case Accountant::rdp: add_orders(rest); break;
@@ -207,7 +188,7 @@ void AdaptiveBudget::add_orders(double delta) {
     try {
       const Filter f =
           Filter::renyi_for(Epsilon(cap_.epsilon), part(delta, share), order, cap_.relation);
-      gauges_.push_back({Kind::renyi, ExactSum(f.budget()), order, share});
+      gauges_.push_back({Kind::renyi, f.budget(), order, share});
     } catch (const InvalidArgument&) {  // so small an order has no room for this δ
     }
   };
@@ -232,7 +213,7 @@ Spend AdaptiveBudget::cost(const Event& event) const {
     bool expressed = false;
     for (std::size_t k = 0; k < gauges_.size(); ++k) {
       const Gauge& g = gauges_[k];
-      Price price{{kInfinity}, 0};
+      Price price{kInfinity, 0};
       try {
         switch (g.kind) {
           case Kind::pure: price = pure_price(run.event, cap_.relation); break;
@@ -240,17 +221,16 @@ Spend AdaptiveBudget::cost(const Event& event) const {
           case Kind::gdp: price = gdp_price(run.event, cap_.relation); break;
           case Kind::renyi:
             if (!curve) curve.emplace(run.event, cap_.relation);
-            if (g.order <= curve->largest_order()) price = {{(*curve)(g.order)}, curve->delta()};
+            if (g.order <= curve->largest_order()) price = {(*curve)(g.order), curve->delta()};
             break;
         }
       } catch (const Unsupported& e) {
         refusal = e.what();
       }
       Spend::Sum& sum = total.sums_[k];
-      if (std::isfinite(price.amount.whole)) {
+      if (std::isfinite(price.amount)) {
         expressed = true;
-        sum.amount.add(price.amount.whole, run.count);
-        sum.amount.add(price.amount.rest, run.count);
+        sum.amount.add(price.amount, run.count);
         sum.delta.add(price.delta, run.count);
       } else if (__builtin_add_overflow(sum.unbounded, run.count, &sum.unbounded)) {
         throw AccountingError("the number of repetitions exceeds 2^64");
@@ -274,14 +254,14 @@ void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
   Spend::Sum& sum = total.sums_[0];
   if (gauges_[0].kind != Kind::pure || sum.unbounded == 0 || cap_.own_delta == 0) return;
   const double slice = own_limit() / kSlices;
-  Steps price{kInfinity};
+  double price = kInfinity;
   try {
     price = steps_up(event_epsilon(event, cap_.relation, slice));
   } catch (const Unsupported&) {
   }
-  if (!std::isfinite(price.whole)) return;
+  if (!std::isfinite(price)) return;
   sum = {};
-  sum.amount = sum_of(price);
+  sum.amount.add(price);
   sum.delta.add(slice);
 }
 
@@ -289,7 +269,7 @@ void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
 double AdaptiveBudget::own_limit() const { return cap_.own_delta / 2; }
 
 bool AdaptiveBudget::covers(const Gauge& g, const Spend::Sum& s) const {
-  return s.unbounded == 0 && s.amount <= g.budget && s.delta <= ExactSum(own_limit());
+  return s.unbounded == 0 && s.amount <= ExactSum(g.budget) && s.delta <= ExactSum(own_limit());
 }
 
 bool AdaptiveBudget::covers(const Spend& spend) const {
@@ -303,7 +283,8 @@ double AdaptiveBudget::epsilon(const Gauge& g, const Spend::Sum& s) const {
   if (s.unbounded != 0 || s.delta > ExactSum(own_limit())) return kInfinity;
   const double amount = s.amount.upper();
   if (amount == 0) return 0;
-  if (g.kind == Kind::pure) return stated(s.amount);
+  // The nearest double is what a person wrote for a whole number of steps.
+  if (g.kind == Kind::pure) return amount < 0x1p53 ? amount / kSteps : next_up(amount / kSteps);
   if (cap_.delta == 0)
     throw InvalidArgument("a cap in rho states an epsilon only at a delta",
                           "create the data set with `rho` R `delta` D");
@@ -328,7 +309,8 @@ double AdaptiveBudget::epsilon(const Spend& spend) const {
 double AdaptiveBudget::rho(const Spend& spend) const {
   for (std::size_t k = 0; k < gauges_.size(); ++k) {
     const Spend::Sum& s = spend.sums_[k];
-    if (gauges_[k].kind == Kind::zcdp) return s.unbounded == 0 ? stated(s.amount) : kInfinity;
+    if (gauges_[k].kind == Kind::zcdp)
+      return s.unbounded == 0 ? s.amount.upper() / kSteps : kInfinity;
   }
   return kInfinity;
 }

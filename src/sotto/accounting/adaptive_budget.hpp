@@ -8,7 +8,7 @@
 //            always among them (what is not pure joins it as (ε, δ) with a small δ). rdp: one Rényi order that suits a full budget has most of δ, eight others share the rest;
 //            zcdp and gdp: one gauge with all of δ. own_delta of δ is set aside for events that have a failure probability of their own: half of it for the sum of (ε, δ), half for the rest.
 // Numerics   Sums and comparisons are exact. Pure ε and ρ count in steps of 10^-12 that decimals such as 0.1 meet exactly, so ten charges
-//            of 0.1 fill a cap of 1. Caps are never rounded up; costs that are not decimals keep their fraction of a step.
+//            of 0.1 fill a cap of 1; every other charge is rounded up to a step and every other cap down.
 // Reference  [FZ21], [WRRW23], [ST22]; docs/math/filters.md, section "Several filters side by side".
 #pragma once
 
@@ -70,9 +70,9 @@ class AdaptiveBudget {
   enum class Kind { pure, zcdp, gdp, renyi };
   struct Gauge {
     Kind kind;
-    ExactSum budget;  // in units of the gauge
-    double order;     // renyi only
-    double share;     // of δ
+    double budget;  // in units of the gauge
+    double order;   // renyi only
+    double share;   // of δ
   };
   friend class Spend;
   void add_orders(double delta);

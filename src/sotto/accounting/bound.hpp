@@ -27,11 +27,11 @@ struct Bound {
 double consistent_lower(double lower, double upper, std::string_view what);
 
 // One tolerance for accounting, calibration and certificates, so that a calibrated value meets its target wherever it is asked again.
-inline constexpr double kTolerance = 1e-5;
+inline constexpr double kAccountingTolerance = 1e-5;
 
 struct AccountOptions {
   Accountant accountant = Accountant::automatic;
-  double tolerance = kTolerance;  // wanted (upper − lower) / upper of the numerical accountant
+  double tolerance = kAccountingTolerance;  // wanted (upper − lower) / upper of the numerical accountant
   // Parameters of later events were chosen after seeing earlier releases: then only filters are valid and PLD is refused.
   bool fully_adaptive = false;
   // A search needs only the claim: the numerical accountant then leaves the lower bound at 0, for half the work.

@@ -73,7 +73,7 @@ TEST(Calibrate, AnyParameterInAnyDirection) {
 TEST(Calibrate, AccountingTheResultMeetsTheTarget) {
   const std::string steps =
       R"({"repeat":{"count":3000,"event":{"sampled":{"scheme":"poisson","rate":0.01,"event":{"gaussian":{"noise_multiplier":"?"}}}}}})";
-  for (double tolerance : {kTolerance, 1e-3}) {
+  for (double tolerance : {kAccountingTolerance, 1e-3}) {
     AccountOptions o;
     o.tolerance = tolerance;
     const auto spec = with_event(steps);

@@ -22,7 +22,7 @@ double seconds_of(const F& f) {
 }
 
 Bound by(Accountant accountant, const Spec& spec, double delta = 1e-5) {
-  return epsilon(spec, Delta(delta), {.accountant = accountant});
+  return epsilon(spec, Delta(delta), {.accountant = accountant, .tolerance = 1e-3});
 }
 
 Spec rare_draws(std::uint64_t count) {

@@ -105,8 +105,10 @@ Single poisson(const SampledEvent& e, Relation relation) {
     }
     if (const auto pure = pure_parameters(*inner, relation); pure && !replace) {
       // The sampled worst ε-DP mechanism is a pair of three losses; exact.
-      const double epsilon = pure->epsilon, log_high = -std::log1p(std::exp(-epsilon));
-      const std::vector<RatioAtom> atoms = {{log_high - epsilon, epsilon}, {log_high, -epsilon}};
+      const double epsilon = pure->epsilon, low = 1 / (1 + std::exp(epsilon)),
+                   log_high = -std::log1p(std::exp(-epsilon));
+      const std::vector<RatioAtom> atoms = {{low, epsilon, log_high - epsilon},
+                                            {1 - low, -epsilon, log_high}};
       return {[q, atoms](double a) { return renyi_of_atoms(atoms, q, a); },
               multiply_up(q, pure->delta)};
     }

@@ -27,17 +27,18 @@ double log_moment(std::span<const RatioAtom> atoms, double rate, double a) {
   }
   if (largest < 600) {
     double sum = 0;
-    for (const RatioAtom& atom : atoms)
-      sum += std::exp(atom.log_mass) * power_excess(a, tilted(atom.loss));
+    for (const RatioAtom& atom : atoms) sum += atom.mass * power_excess(a, tilted(atom.loss));
     return std::log1p(sum);
   }
   LogSum sum;
   double mass = 0, exponent = 0;
   for (const RatioAtom& atom : atoms) {
+    const bool tiny = atom.mass < 1e-290;
     const double power = a * tilted(atom.loss);
-    sum.add(atom.log_mass + power);
-    mass += std::exp(atom.log_mass);
-    exponent = std::max({exponent, std::abs(atom.log_mass), std::abs(power)});
+    sum.add((tiny ? atom.log_mass : std::log(atom.mass)) + power);
+    mass += atom.mass;
+    // Large numbers that nearly cancel: their roundings are no longer small beside the sum.
+    if (tiny) exponent = std::max({exponent, std::abs(atom.log_mass), std::abs(power)});
   }
   if (mass < 1) sum.add(std::log1p(-mass));
   return sum.log() + 16 * kUlp * exponent;
@@ -45,8 +46,8 @@ double log_moment(std::span<const RatioAtom> atoms, double rate, double a) {
 
 // A two-valued loss ±ε: mass of +ε under Q is 1/(e^ε + k − 1), of −ε it is e^ε/(e^ε + k − 1).
 std::array<RatioAtom, 2> response_atoms(double epsilon, double categories) {
-  const double log_high = -std::log1p((categories - 1) * std::exp(-epsilon));
-  return {{{log_high - epsilon, epsilon}, {log_high, -epsilon}}};
+  const double all = 1 + (categories - 1) * std::exp(-epsilon), log_high = -std::log(all);
+  return {{{std::exp(-epsilon) / all, epsilon, log_high - epsilon}, {1 / all, -epsilon, log_high}}};
 }
 
 }  // namespace
@@ -97,12 +98,13 @@ double renyi_discrete_laplace(double unit, std::uint64_t steps, double order) {
     atoms.reserve(steps + 1);
     // Under Q (centred k steps away) the loss is t − 2·unit·z for z = 0…k, the ends collecting the tails.
     const double log_end = std::log(w), log_inner = log_end + log1m_exp(-unit);
-    atoms.push_back({log_end - t, t});
+    atoms.push_back({w * std::exp(-t), t, log_end - t});
     for (std::uint64_t z = 1; z < steps; ++z) {
       const auto dz = static_cast<double>(z);
-      atoms.push_back({log_inner - unit * (k - dz), t - 2 * unit * dz});
+      atoms.push_back({w * -std::expm1(-unit) * std::exp(-unit * (k - dz)), t - 2 * unit * dz,
+                       log_inner - unit * (k - dz)});
     }
-    atoms.push_back({log_end, -t});
+    atoms.push_back({w, -t, log_end});
     return std::min(t, renyi_of_atoms(atoms, 1, order));
   }
   if (t < 0.05) return renyi_pure(t, order);  // at most a factor 1 + t/3 above the exact value
@@ -116,9 +118,10 @@ double renyi_discrete_laplace(double unit, std::uint64_t steps, double order) {
 
 double renyi_bounded_range(double epsilon, double order) {
   // Kullback–Leibler at most x − 1 − ln x with x = ε/(e^ε − 1); beyond it Hoeffding's lemma on a range of length ε.
+  const double x = epsilon < 1e-5 ? 1 - epsilon / 2 : epsilon / std::expm1(epsilon);
+  const double log_x = epsilon < 600 ? std::log(x) : std::log(epsilon) - epsilon;
   // For small ε the difference cancels; ε²/8 bounds it and is its limit.
-  const double log_x = std::log(epsilon) - log_expm1(epsilon);
-  const double kl = epsilon < 1e-3 ? epsilon * epsilon / 8 : std::exp(log_x) - 1 - log_x;
+  const double kl = epsilon < 1e-3 ? epsilon * epsilon / 8 : x - 1 - log_x;
   const double hoeffding = widen_up(kl + (order - 1) * epsilon * epsilon / 8, 1e-10);
   return std::min(hoeffding, renyi_pure(epsilon, order));
 }

@@ -14,9 +14,9 @@
 namespace sotto {
 
 // The law of the loss ln(P/Q) under Q, as atoms. Masses sum to at most 1; what is missing has loss 0.
-// Masses are logarithms: where ε is 800 the mass of the loss +ε is e^−800, and it is all that counts.
+// log_mass matters where the mass underflows: with ε = 800 the mass of the loss +ε is e^−800, and it is all that counts.
 struct RatioAtom {
-  double log_mass, loss;
+  double mass, loss, log_mass;
 };
 
 // ln E_Q[(1 − q + q·P/Q)^α] ÷ (α − 1), the larger of it and the same with P and Q exchanged. q = 1: the plain divergence.

@@ -119,15 +119,16 @@ double renyi_sampled_laplace(double rate, double t, double order) {
   // Joint convexity loses at most ln(1/rate), little beside so large a loss.
   if (t > 700 || order * t > 2e4) return renyi_sampled_convex(rate, renyi_laplace(t, order), order);
   const double log_half = -std::numbers::ln2;
-  std::vector<RatioAtom> atoms = {{log_half - t, t}, {log_half, -t}};
+  std::vector<RatioAtom> atoms = {{0.5 * std::exp(-t), t, log_half - t}, {0.5, -t, log_half}};
   const double panel = std::min(0.25, 1 / order);
   const auto panels = static_cast<int>(std::ceil(t / panel));
   const GaussLegendre& rule = gauss_legendre();
   for (int i = 0; i < panels; ++i) {
     for (int j = 0; j < 12; ++j) {
       const double z = t / panels * (i + 0.5 * (1 + rule.node[j]));
-      const double log_weight = std::log(0.25 * t / panels * rule.weight[j]);
-      atoms.push_back({log_weight + z - t, t - 2 * z});
+      const double weight = 0.5 * t / panels * rule.weight[j];
+      atoms.push_back({0.5 * std::exp(z - t) * 0.5 * t / panels * rule.weight[j], t - 2 * z,
+                       log_half + std::log(weight) + z - t});
     }
   }
   return std::min(t, widen_up(renyi_of_atoms(atoms, rate, order), slack(order)));
