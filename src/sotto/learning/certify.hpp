@@ -19,7 +19,7 @@
 
 namespace sotto {
 
-inline const AccountOptions kCertificateAccounting = {.tolerance = 1e-5};
+inline const AccountOptions kCertificateAccounting = {.tolerance = kAccountingTolerance};
 
 // The version and the generator; an artifact without events is NOT PRIVATE.
 Certificate uncertified(const Rng& rng);
