@@ -53,7 +53,7 @@ class PrivateStep {
         descent_(sum_.parameters()) {}
   void operator()() {
     sum_.clear();
-    sum_.add(model_.batch,
+    sum_.add({model_.x, model_.y},
              [&] { return softmax_cross_entropy(model_.forward(model_.x), model_.y); });
     const auto start = Clock::now();
     descent_.step(rng_, sum_.flat(),

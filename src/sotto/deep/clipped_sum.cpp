@@ -29,6 +29,7 @@ void require_losses(const torch::Tensor& losses, std::int64_t records) {
 
 ClippedSum::ClippedSum(const torch::nn::Module& model, ClipOptions options)
     : parameters_(trainable_parameters(model)),
+      public_(model),
       clipper_(std::move(options), names_of(parameters_)) {
   if (parameters_.empty()) throw InvalidArgument("the model has no trainable parameter");
   std::int64_t total = 0;
@@ -41,10 +42,10 @@ ClippedSum::ClippedSum(const torch::nn::Module& model, ClipOptions options)
   }
 }
 
-torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses,
+torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& losses,
                               const std::vector<bool>& empty) {
-  if (records < 0)
-    throw InvalidArgument(fmt::format("a batch has at least 0 records, not {}", records));
+  if (batch.empty()) throw InvalidArgument("a batch has at least one tensor of records");
+  const std::int64_t records = batch.front().records();
   if (records == 0) return torch::zeros({0});
   for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
   const ClipOptions& options = clipper_.options();
@@ -53,8 +54,13 @@ torch::Tensor ClippedSum::add(std::int64_t records, const Losses& losses,
   torch::Tensor result;
   {
     const Recorder::Scope scope(recorder);
-    result = losses();
+    rows::Pass pass(public_, batch);
+    {
+      const rows::Pass::Watch watch(pass);
+      result = losses();
+    }
     require_losses(result, records);
+    pass.finish(result);
     result.backward(torch::ones_like(result));
   }
   recorder.finish();
@@ -100,6 +106,16 @@ void ClippedSum::add_by_micro_batches(std::int64_t records,
   }
   for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
   norms_ = std::move(norms);
+}
+
+void ClippedSum::rehearse(const rows::RecordTensors& made_up, const rows::LossesOf& losses) const {
+  rows::rehearse(public_, made_up, [&](const std::vector<torch::Tensor>& batch) {
+    const ClipOptions& options = clipper_.options();
+    Recorder recorder(parameters_, made_up.front().records(), {options.memory, options.double_sums},
+                      options.sequence_first);
+    const Recorder::Scope scope(recorder);
+    return losses(batch);
+  });
 }
 
 ClipFactors ClippedSum::take_factors(const std::vector<const std::vector<double>*>& squares,

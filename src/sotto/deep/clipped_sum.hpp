@@ -2,11 +2,12 @@
 //
 // What       ClippedSum sum(*model, {.norm = 1});
 //            sum.clear();
-//            for (each physical batch x, y)  sum.add(x.size(0), [&] { return softmax_cross_entropy(model->forward(x), y); });
+//            for (each physical batch x, y)  sum.add({x, y}, [&] { return softmax_cross_entropy(model->forward(x), y); });
 //            … noise, then sum.sums() are the gradient of the optimiser, divided by a public constant.
 // Guarantee  sums() has ℓ2-sensitivity sensitivity(relation) = C (add_remove, zero_out) or 2C (replace_one) in the records of the logical
 //            batch, however it was cut into physical ones. It is a private value until noise of that scale is added.
-//            Model and losses must not couple records; probe.hpp checks that.
+//            That model and losses treat records one by one is proved for the operations of every pass (rows/pass.hpp); probe.hpp and
+//            rows/rehearsal.hpp try the rest on made-up records. Under add_remove, batches must have one public size (`empty` fills them).
 // Method     One forward and one backward pass with a Recorder, then one product per layer for Σ_i c_i·g_i. An empty batch is a sum of
 //            zeros. Modules without per-sample gradients: add_by_micro_batches.
 // Numerics   32-bit sums, or 64-bit ones of 32-bit gradients (double_sums); rounding is paid for by the allowance in clipping.hpp.
@@ -19,6 +20,7 @@
 #include "sotto/core/relation.hpp"
 #include "sotto/deep/clipping.hpp"
 #include "sotto/deep/recorder.hpp"
+#include "sotto/deep/rows/rehearsal.hpp"
 
 namespace sotto::deep {
 
@@ -30,14 +32,19 @@ class ClippedSum {
   ClippedSum(const torch::nn::Module& model, ClipOptions options);
 
   // Adds Σ_i clip(g_i) over the records of one physical batch. The gradients (.grad) of the parameters stay undefined.
-  // Returns the losses, detached: private values.
+  // batch: the tensors that hold the records, each with the axis that counts them ({x, y}, or {{x, 1}, y} for sequences (T, B, …)).
+  // Returns the losses, detached: private values. Throws NotRowWise when an operation is not known to keep records apart.
   // empty: rows of the batch that are no records and add nothing, so that batches of any number of records can have one shape.
-  torch::Tensor add(std::int64_t records, const Losses& losses,
+  torch::Tensor add(const rows::RecordTensors& batch, const Losses& losses,
                     const std::vector<bool>& empty = {});
   // The same for any module, one record at a time: losses(i) is the loss of record i alone. Correct and slow.
   void add_by_micro_batches(std::int64_t records,
                             const std::function<torch::Tensor(std::int64_t)>& loss);
+  // Tries on made-up records (at least 2) whether the losses reach records through operations alone (rows/rehearsal.hpp).
+  void rehearse(const rows::RecordTensors& made_up, const rows::LossesOf& losses) const;
   void clear();  // starts the next logical batch
+  // A constant that model or losses hold without having registered it (class weights, a mask): it does not depend on records.
+  void declare_public(const torch::Tensor& constant) { public_.declare(constant); }
 
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
   // One tensor for each parameter: views of flat(), in order; floats, or doubles with double_sums. Private until noised.
@@ -63,6 +70,7 @@ class ClippedSum {
                            std::size_t records, const std::vector<bool>& empty = {});
 
   std::vector<NamedParameter> parameters_;
+  rows::PublicTensors public_;
   Clipper clipper_;
   torch::Tensor flat_;
   std::vector<torch::Tensor> sums_;

@@ -12,6 +12,8 @@
 #include "sotto/deep/layers/norm.hpp"
 #include "sotto/deep/layers/recurrent.hpp"
 #include "sotto/deep/recorder.hpp"
+#include "sotto/deep/rows/pass.hpp"
+#include "sotto/deep/rows/records_first.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -20,7 +22,8 @@ using at::IntArrayRef;
 using at::Tensor;
 using MaybeTensor = torch::optional<Tensor>;
 
-constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
+constexpr auto kKey =
+    c10::DispatchKey::TESTING_ONLY_GenericWrapper;  // directly below rows::kWatchKey
 using Plain = c10::impl::ExcludeDispatchKeyGuard;  // the ordinary operation, differentiated as ever
 
 Tensor value_of(const MaybeTensor& tensor) { return tensor.has_value() ? *tensor : Tensor(); }
@@ -28,8 +31,27 @@ Tensor value_of(const MaybeTensor& tensor) { return tensor.has_value() ? *tensor
 // Whether a private layer has anything to record here: a trainable weight, and a pass that will be differentiated.
 bool trains(const Tensor& weight) { return weight.defined() && weight.requires_grad(); }
 
-bool terms_first(const Tensor& input, std::int64_t dimensions) {
-  return Recorder::current()->sequence_first() && input.dim() == dimensions;
+// Where the records of an input are; nothing when it has none, so that a layer cannot tell whose gradient comes back. A public tensor with
+// a row for each record counts: what is made of it is followed as rows of records.
+torch::optional<rows::Axis> axis_of(const Tensor& input, std::int64_t apart) {
+  const rows::Axis first{0, 1, 1}, second{1, 1, 1};
+  rows::Pass* const pass = rows::Pass::current();
+  if (pass == nullptr)
+    return Recorder::current()->sequence_first() && input.dim() == 2 + apart ? second : first;
+  const rows::Axis axis = pass->axis(input);
+  const bool any = axis.holds_records(), enough = input.dim() > apart;
+  if (any && pass->records() > 1) return axis;
+  if (enough && input.size(0) == pass->records()) return first;
+  if (any && input.dim() > 1 + apart && input.size(1) == 1) return second;
+  if (any && enough) return rows::Axis{0, input.size(0), 1};
+  return torch::nullopt;
+}
+bool is_first(const rows::Axis& axis) { return axis == rows::Axis{0, 1, 1}; }
+bool is_second(const rows::Axis& axis, const Tensor& input) {
+  return axis == rows::Axis{1, 1, 1} && input.dim() == 3;
+}
+Tensor by_record(const Tensor& input, const rows::Axis& axis) {
+  return rows::records_first(input, axis, Recorder::current()->batch());
 }
 
 // A parameter, or consecutive rows of one (the stacked projections of attention).
@@ -51,19 +73,21 @@ torch::optional<Source> source_of(const Tensor& tensor) {
   return Source{base, {(tensor.storage_offset() - base.storage_offset()) / width, tensor.size(0)}};
 }
 
+Tensor private_linear(const Tensor& input, const rows::Axis& axis, const Tensor& weight,
+                      const Tensor& bias, Rows rows) {
+  if (is_first(axis)) return deep::linear(input, weight, bias, "linear", rows);
+  if (is_second(axis, input)) return linear_terms_first(input, weight, bias, rows);
+  return rows::as_before(deep::linear(by_record(input, axis), weight, bias, "linear", rows), axis);
+}
+
 Tensor linear_kernel(const Tensor& input, const Tensor& weight, const MaybeTensor& bias) {
+  const Plain plain(kKey);
   if (recording() && (trains(weight) || trains(value_of(bias)))) {
     const auto w = source_of(weight), b = source_of(value_of(bias));
-    if (w && b && (!b->parameter.defined() || w->rows == b->rows)) {
-      const Plain plain(kKey);
-      return terms_first(input, 3)
-                 ? deep::linear(input.transpose(0, 1), w->parameter, b->parameter, "linear",
-                                w->rows)
-                       .transpose(0, 1)
-                 : deep::linear(input, w->parameter, b->parameter, "linear", w->rows);
-    }
+    const auto axis = axis_of(input, 1);
+    if (w && b && axis && (!b->parameter.defined() || w->rows == b->rows))
+      return private_linear(input, *axis, w->parameter, b->parameter, w->rows);
   }
-  const Plain plain(kKey);
   return at::linear(input, weight, bias);
 }
 
@@ -85,8 +109,9 @@ Tensor addmm_kernel(const Tensor& bias, const Tensor& input, const Tensor& trans
   const Plain plain(kKey);
   if (recording() && beta.toDouble() == 1 && alpha.toDouble() == 1 && bias.dim() == 1) {
     const auto w = transposed_source_of(transposed), b = source_of(bias);
-    if (w && b && w->rows == b->rows)
-      return deep::linear(input, w->parameter, b->parameter, "linear", w->rows);
+    const auto axis = axis_of(input, 1);
+    if (w && b && axis && w->rows == b->rows)
+      return private_linear(input, *axis, w->parameter, b->parameter, w->rows);
   }
   return at::addmm(bias, input, transposed, beta, alpha);
 }
@@ -94,10 +119,9 @@ Tensor addmm_kernel(const Tensor& bias, const Tensor& input, const Tensor& trans
 Tensor matmul_kernel(const Tensor& input, const Tensor& other) {
   const Plain plain(kKey);
   if (recording() && input.dim() >= 2) {
-    if (const auto w = transposed_source_of(other)) {
-      return terms_first(input, 3) ? linear_terms_first(input, w->parameter, {}, w->rows)
-                                   : deep::linear(input, w->parameter, {}, "linear", w->rows);
-    }
+    const auto w = transposed_source_of(other);
+    const auto axis = w ? axis_of(input, 1) : torch::nullopt;
+    if (axis) return private_linear(input, *axis, w->parameter, {}, w->rows);
   }
   return at::matmul(input, other);
 }
@@ -106,8 +130,11 @@ Tensor& add_kernel(Tensor& y, const Tensor& other, const at::Scalar& alpha) {
   const Plain plain(kKey);
   if (recording() && trains(other) && other.dim() == 1 && y.dim() >= 2 &&
       y.size(-1) == other.size(0) && alpha.toDouble() == 1) {
-    if (const auto b = source_of(other)) {
-      shift_in_place(y, b->parameter, b->rows, terms_first(y, 3));
+    const auto b = source_of(other);
+    const auto axis = axis_of(y, 1);
+    if (b && axis && (is_first(*axis) || is_second(*axis, y))) {
+      shift_in_place(y, b->parameter, b->rows, is_second(*axis, y));
+      if (rows::Pass::current() != nullptr) rows::Pass::current()->place(y, *axis);
       return y;
     }
   }
@@ -145,8 +172,10 @@ Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, std::int64_
   if (by_frequency && trains(weight))
     throw Unsupported("embedding: scale_grad_by_freq makes one record's gradient depend on others",
                       "leave the option off");
-  return terms_first(indices, 2) ? deep::embedding(weight, indices.t(), padding).transpose(0, 1)
-                                 : deep::embedding(weight, indices, padding);
+  const auto axis = axis_of(indices, 0);
+  if (!axis) return at::embedding(weight, indices, padding, by_frequency, sparse);
+  if (is_first(*axis)) return deep::embedding(weight, indices, padding);
+  return rows::as_before(deep::embedding(weight, by_record(indices, *axis), padding), *axis);
 }
 
 Tensor& embedding_renorm_kernel(Tensor& weight, const Tensor& indices, double max_norm,
@@ -164,8 +193,14 @@ Tensor layer_norm_kernel(const Tensor& input, IntArrayRef shape, const MaybeTens
   const Plain plain(kKey);
   if (!recording() || !(trains(value_of(weight)) || trains(value_of(bias))))
     return at::layer_norm(input, shape, weight, bias, eps, cudnn);
-  return deep::layer_norm(input, shape.vec(), value_of(weight), value_of(bias), eps, "layer_norm",
-                          terms_first(input, 3));
+  const auto axis = axis_of(input, static_cast<std::int64_t>(shape.size()));
+  if (!axis) return at::layer_norm(input, shape, weight, bias, eps, cudnn);
+  const auto norm = [&](const Tensor& x, bool terms_first) {
+    return deep::layer_norm(x, shape.vec(), value_of(weight), value_of(bias), eps, "layer_norm",
+                            terms_first);
+  };
+  if (is_first(*axis) || is_second(*axis, input)) return norm(input, is_second(*axis, input));
+  return rows::as_before(norm(by_record(input, *axis), false), *axis);
 }
 
 Tensor group_norm_kernel(const Tensor& input, std::int64_t groups, const MaybeTensor& weight,
@@ -208,12 +243,19 @@ bool any_trains(at::TensorList weights) {
   return std::any_of(weights.begin(), weights.end(), [](const Tensor& w) { return trains(w); });
 }
 
+bool any_records(const Tensor& input, at::TensorList states) {
+  rows::Pass* const pass = rows::Pass::current();
+  if (pass == nullptr || pass->axis(input).holds_records()) return true;
+  return std::any_of(states.begin(), states.end(),
+                     [&](const Tensor& s) { return pass->axis(s).holds_records(); });
+}
+
 template <Cell kCell, class PlainCall>
 auto recurrent_kernel(const Tensor& input, at::TensorList states, at::TensorList weights,
                       bool biases, std::int64_t layers, double dropout, bool train,
                       bool bidirectional, bool batch_first, PlainCall&& plain_call) {
   const Plain plain(kKey);
-  if (!recording() || !any_trains(weights)) return plain_call();
+  if (!recording() || !any_trains(weights) || !any_records(input, states)) return plain_call();
   const auto out =
       deep::recurrent(input, states.vec(), weights.vec(),
                       {kCell, layers, biases, bidirectional, batch_first, dropout, train});
@@ -251,11 +293,11 @@ void sine_kernel(const c10::OperatorHandle& operation, c10::Stack* stack) {
   operation.callBoxed(stack);
 }
 
-TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {
+TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, library) {
   library.fallback(torch::CppFunction::makeFallthrough());
 }
 
-TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, library) {
+TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericWrapper, library) {
   for (const char* sine : {"sin", "sin_", "cos", "cos_", "tan", "tan_"})
     library.impl(sine, torch::CppFunction::makeFromBoxedFunction<&sine_kernel>());
   library.impl("linear", linear_kernel);

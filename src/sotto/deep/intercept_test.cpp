@@ -14,7 +14,7 @@ namespace {
 using torch::Tensor;
 namespace nn = torch::nn;
 
-constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;  // as in intercept.cpp
+constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;  // as in intercept.cpp
 
 TEST(Interception, CostsNothingOutsideOfARecording) {
   nn::Linear layer(3, 2);
@@ -34,7 +34,7 @@ template <class Layer>
 std::string without_interception(Layer layer, const Tensor& x) {
   ClippedSum sum(*layer, {});
   try {
-    sum.add(2, [&] {
+    sum.add({x}, [&] {
       const c10::impl::ExcludeDispatchKeyGuard past(kKey);
       const auto out = layer->forward(x);
       if constexpr (std::is_same_v<std::decay_t<decltype(out)>, Tensor>)

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "sotto/core/error.hpp"
+#include "sotto/deep/detail/shift_in_place.hpp"
+#include "sotto/deep/rows/pass.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -38,6 +40,22 @@ struct CallFunction : torch::autograd::Function<CallFunction> {
   }
 };
 
+// A private layer that a model calls by name.
+void require_rows(rows::Pass& pass, const LayerCall& call, const Tensors& tensors,
+                  std::size_t inputs) {
+  pass.enter(&call.layer());
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    if (!tensors[k].defined()) continue;
+    const rows::Axis axis = pass.axis(tensors[k]);
+    if (!axis.holds_records()) continue;
+    if (k >= inputs) pass.refuse("the weights hold records");
+    if (pass.records() > 1 && axis != rows::Axis{call.input_axis(k), 1, 1})
+      pass.refuse("records are not on the axis where the layer expects them",
+                  "give the batch as (records, …)");
+    if (pass.locks() != nullptr) pass.locks()->open(tensors[k]);
+  }
+}
+
 }  // namespace
 
 Tensors apply_call(const c10::intrusive_ptr<LayerCall>& call, const Tensors& inputs,
@@ -45,8 +63,26 @@ Tensors apply_call(const c10::intrusive_ptr<LayerCall>& call, const Tensors& inp
   Tensors tensors = inputs;
   for (const auto& p : parameters)
     if (p.defined()) tensors.push_back(p);
-  return CallFunction::apply(c10::IValue::make_capsule(call),
-                             static_cast<std::int64_t>(inputs.size()), at::TensorList(tensors));
+  rows::Pass* const pass = rows::Pass::current();
+  const bool by_name = rows::Pass::watching();
+  if (by_name) require_rows(*pass, *call, tensors, inputs.size());
+  // The pass knows private layers as a whole.
+  const c10::impl::ExcludeDispatchKeyGuard unwatched(rows::kWatchKey);
+  Tensors result =
+      CallFunction::apply(c10::IValue::make_capsule(call), static_cast<std::int64_t>(inputs.size()),
+                          at::TensorList(tensors));
+  if (pass != nullptr)
+    for (std::size_t k = 0; k < result.size(); ++k)
+      pass->place(result[k], {call->output_axis(k), 1, 1});
+  if (by_name && pass->locks() != nullptr) {
+    for (const auto& r : result) pass->locks()->note(r);
+    pass->locks()->close();
+  }
+  return result;
+}
+
+bool is_private_layer(const torch::autograd::Node& node) {
+  return typeid(node) == typeid(torch::autograd::CppNode<CallFunction>) || is_shift_in_place(node);
 }
 
 const torch::Tensor& Saved::get(const std::string& layer) const {

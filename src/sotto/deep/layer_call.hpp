@@ -25,6 +25,9 @@ class LayerCall : public torch::CustomClassHolder {
   virtual Tensors run() = 0;
   // gradients: of every output, defined (zeros where nothing arrived). Result: one for every input given to apply_call.
   virtual Tensors back(const Tensors& gradients) = 0;
+  // Which axis of the inputs and of the outputs counts the records.
+  virtual int input_axis(std::size_t) const { return 0; }
+  virtual int output_axis(std::size_t) const { return 0; }
 
   Recorder& recorder() const { return *recorder_; }
   const std::string& layer() const { return layer_; }
@@ -34,9 +37,13 @@ class LayerCall : public torch::CustomClassHolder {
   std::string layer_;
 };
 
-// Puts the call into the graph: inputs are differentiated by back(), parameters are recorded.
+// Puts the call into the graph: inputs are differentiated by back(), parameters are recorded. The outputs are rows of records from then on,
+// also where the inputs are public, since what comes back to row i must come from record i alone.
 Tensors apply_call(const c10::intrusive_ptr<LayerCall>& call, const Tensors& inputs,
                    const Tensors& parameters);
+
+// Whether a node of the graph is one of these calls.
+bool is_private_layer(const torch::autograd::Node& node);
 
 // An input that a call keeps for its backward pass; notices when it was changed in between.
 class Saved {

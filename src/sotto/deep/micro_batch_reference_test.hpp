@@ -19,7 +19,7 @@ inline Comparison compare_with_micro_batches(const torch::nn::Module& model,
                                              const torch::Tensor& y, const ClipOptions& options) {
   const std::int64_t records = x.size(0);
   ClippedSum fast(model, options), slow(model, options);
-  fast.add(records, [&] { return losses(x, y); });
+  fast.add({x, y}, [&] { return losses(x, y); });
   slow.add_by_micro_batches(
       records, [&](std::int64_t i) { return losses(x.narrow(0, i, 1), y.narrow(0, i, 1)); });
   Comparison result;

@@ -1,15 +1,14 @@
-// The probe: does one record's loss and gradient depend on the others of its batch?
+// The probe: does one record's loss and gradient depend on the others of its batch? The second line, behind the proof of rows/pass.hpp.
 //
-// What       probe(model, x, y, losses) runs a few made-up records alone and together and compares losses and gradients. What couples
-//            records is found by what it does, whatever it is called: BatchNorm, batch statistics written by hand, losses
-//            averaged over the batch, axes that were mixed up, contrastive terms. Buffers that a forward pass changes are found too:
-//            they would leave with the model, without noise.
+// What       probe(model, x, y, losses) runs a few made-up records alone and in company and compares losses, norms and gradients. What
+//            the proof does not speak of is found by what it does: layers that differentiate wrongly, arithmetic that mixes rows, records that
+//            are attributed to others. Buffers that a forward pass changes are found too: they would leave with the model, without noise.
 // Guarantee  A refusal is certain; a pass means that these records showed no coupling. The probe reads only the records it is given: give it
 //            made-up ones (random numbers of the right shape), never private data.
-// Method     For each record i: loss and per-sample gradient from the one-pass engine in the batch, from the engine with the record alone,
-//            and by ordinary differentiation with the record alone. All three must agree within `tolerance`. Dropout is off
-//            meanwhile; everything else is in training mode.
-// Numerics   Relative differences, 1e-3 by default: coupling is of the order of 1/records, rounding of 1e-6.
+// Method     For each record i: loss, norm and gradient from the one-pass engine among others (as given, negated, zeros, huge, not finite),
+//            from the engine with the record alone, and by ordinary differentiation with the record alone. All must agree within `tolerance`, each
+//            parameter for itself. Dropout is off meanwhile; everything else is in training mode.
+// Numerics   Relative differences, 2e-4 by default: a few hundred roundings.
 // Reference  docs/math/per-sample-clipping.md.
 #pragma once
 
@@ -25,14 +24,17 @@ namespace sotto::deep {
 using BatchLosses = std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>;
 
 // Throws Unsupported that says what was found. x, y: made-up records, at least 2, the first axis counts them.
+// constants: public tensors that the losses hold.
 void probe(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-           const BatchLosses& losses, const ClipOptions& options = {}, double tolerance = 1e-3);
+           const BatchLosses& losses, const ClipOptions& options = {},
+           const std::vector<torch::Tensor>& constants = {}, double tolerance = 2e-4);
 
 // Whether rows are computed apart: the same record on the same row of batches of one shape gives the same loss and gradient, bit for bit,
 // whatever is on the other rows. Tries two rows, each among other records, zeros, and records that are not finite or huge.
 // x, y: made-up records, as many as a physical batch has rows; whole numbers are 0 or 1.
 bool rows_are_apart(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-                    const BatchLosses& losses, const ClipOptions& options = {});
+                    const BatchLosses& losses, const ClipOptions& options = {},
+                    const std::vector<torch::Tensor>& constants = {});
 
 // Training mode, but for BatchNorm that was put into eval mode: it stays frozen.
 void train_mode(torch::nn::Module& model);

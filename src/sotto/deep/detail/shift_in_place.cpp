@@ -38,4 +38,8 @@ void shift_in_place(torch::Tensor& y, const torch::Tensor& bias, Rows rows, bool
   ShiftInPlace::apply(y, bias, rows.first, rows.count, terms_first);
 }
 
+bool is_shift_in_place(const torch::autograd::Node& node) {
+  return typeid(node) == typeid(torch::autograd::CppNode<ShiftInPlace>);
+}
+
 }  // namespace sotto::deep

@@ -10,4 +10,6 @@ namespace sotto::deep {
 // terms_first: y is (T, B, n).
 void shift_in_place(torch::Tensor& y, const torch::Tensor& bias, Rows rows, bool terms_first);
 
+bool is_shift_in_place(const torch::autograd::Node& node);
+
 }  // namespace sotto::deep

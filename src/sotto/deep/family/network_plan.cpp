@@ -190,6 +190,10 @@ Explanation NetworkTraining::explain() const {
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
     e.assumptions.push_back(
         "noise is drawn and added in floating point (--noise exact avoids this)");
+  if (plan_ && !result_.empty()) {  // a run has ended, so that all its steps were followed
+    e.words += fmt::format("; {}", Trainer::kRowByRow);
+    e.assumptions.emplace_back(Trainer::kRowByRow);
+  }
   e.figures = {{"parameters", parameters_},
                {"rows", facts_.declared_rows()},
                {"sampling", name(plain_.sampling)},

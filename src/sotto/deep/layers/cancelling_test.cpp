@@ -9,15 +9,17 @@ namespace {
 
 constexpr double kClip = 1;
 
-// How far one record more moves the clipped sum. losses(records) runs the model on so many records; the last one is the attacker's.
-double moved(const torch::nn::Module& model, std::int64_t others, std::size_t memory,
-             const std::function<torch::Tensor(std::int64_t)>& losses) {
+// How far one record more moves the clipped sum. The last one is the attacker's.
+template <class Model>
+double moved(Model& model, const torch::Tensor& x, const torch::Tensor& y, std::size_t memory) {
   const auto sum_of = [&](std::int64_t records) {
-    ClippedSum sum(model, {.norm = kClip, .memory = memory});
-    sum.add(records, [&] { return losses(records); });
+    ClippedSum sum(*model, {.norm = kClip, .memory = memory});
+    const auto xs = x.narrow(0, 0, records), ys = y.narrow(0, 0, records);
+    sum.add({xs, ys}, [&] { return squared_loss(model->forward(xs), ys, Within::sum); });
     return sum.flat().to(torch::kDouble);
   };
-  return (sum_of(others + 1) - sum_of(others)).norm().item<double>();
+  const torch::Tensor distance = sum_of(x.size(0)) - sum_of(x.size(0) - 1);
+  return distance.norm().item<double>();
 }
 
 TEST(CancellingTerms, OfALinearLayerMoveTheSumByLittleMoreThanTheClipNorm) {
@@ -29,9 +31,7 @@ TEST(CancellingTerms, OfALinearLayerMoveTheSumByLittleMoreThanTheClipNorm) {
     auto y = torch::randn({kOthers + 1, kTerms, kWidth});
     x[kOthers].copy_(torch::ones({kTerms, kWidth}));
     for (std::int64_t t = 0; t < kTerms; ++t) y[kOthers][t].fill_(t % 2 == 0 ? 1e8 : -1e8);
-    const double distance = moved(*model, kOthers, memory, [&](std::int64_t n) {
-      return squared_loss(model->forward(x.narrow(0, 0, n)), y.narrow(0, 0, n), Within::sum);
-    });
+    const double distance = moved(model, x, y, memory);
     EXPECT_LT(distance, 1.1 * kClip) << memory;
   }
 }
@@ -44,9 +44,7 @@ TEST(CancellingTerms, OfAConvolutionMoveTheSumByLittleMoreThanTheClipNorm) {
     auto x = torch::randn({kOthers + 1, 16, 10}), y = torch::randn({kOthers + 1, 16, 10});
     x[kOthers].fill_(1);
     for (std::int64_t t = 0; t < 10; ++t) y[kOthers].select(1, t).fill_(t % 2 == 0 ? 1e8 : -1e8);
-    const double distance = moved(*model, kOthers, memory, [&](std::int64_t n) {
-      return squared_loss(model->forward(x.narrow(0, 0, n)), y.narrow(0, 0, n), Within::sum);
-    });
+    const double distance = moved(model, x, y, memory);
     EXPECT_LT(distance, 1.1 * kClip) << memory;
   }
 }
@@ -59,9 +57,7 @@ TEST(CancellingTerms, OfOneTokenMoveTheSumByLittleMoreThanTheClipNorm) {
   auto y = torch::randn({kOthers + 1, 2, 8});
   y[kOthers][0].fill_(1e8);
   y[kOthers][1].fill_(-1e8);
-  const double distance = moved(*model, kOthers, 1 << 20, [&](std::int64_t n) {
-    return squared_loss(model->forward(tokens.narrow(0, 0, n)), y.narrow(0, 0, n), Within::sum);
-  });
+  const double distance = moved(model, tokens, y, 1 << 20);
   EXPECT_LT(distance, 1.1 * kClip);
 }
 
@@ -72,7 +68,7 @@ TEST(VanishingProducts, DoNotHideAGradientFromItsGhostNorm) {
   const auto x = torch::full({1, kTerms, kInputs}, 2e-23f);
   const auto y = torch::full({1, kTerms, kOutputs}, -1.5e18f);
   ClippedSum sum(*model, {.norm = 0.1, .memory = 1 << 10});
-  sum.add(1, [&] { return squared_loss(model->forward(x), y, Within::sum); });
+  sum.add({x, y}, [&] { return squared_loss(model->forward(x), y, Within::sum); });
   EXPECT_LE(sum.flat().to(torch::kDouble).norm().item<double>(), 0.1);
 }
 

@@ -92,11 +92,11 @@ TEST(Conv, OneRecordThatIsNotANumberIsLeftOut) {
   const auto y = torch::randn({5, 3});
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 30}) {
     ClippedSum clean(*model, {.memory = memory}), dirty(*model, {.memory = memory});
-    clean.add(4,
-              [&] { return squared_loss(model->forward(x.narrow(0, 0, 4)), y.narrow(0, 0, 4)); });
+    const auto x4 = x.narrow(0, 0, 4), y4 = y.narrow(0, 0, 4);
+    clean.add({x4, y4}, [&] { return squared_loss(model->forward(x4), y4); });
     auto bad = x.clone();
     bad[4][0][2][2] = std::numeric_limits<float>::quiet_NaN();
-    dirty.add(5, [&] { return squared_loss(model->forward(bad), y); });
+    dirty.add({bad, y}, [&] { return squared_loss(model->forward(bad), y); });
     EXPECT_TRUE(torch::allclose(clean.flat(), dirty.flat(), 1e-5, 1e-6));
   }
 }

@@ -2,6 +2,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/layer_call.hpp"
+#include "sotto/deep/rows/pass.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -49,7 +50,8 @@ class EmbeddingCall : public LayerCall {
 
 torch::Tensor embedding(const torch::Tensor& weight, const torch::Tensor& indices,
                         std::int64_t padding_idx, const std::string& layer) {
-  if (!recording()) return torch::embedding(weight, indices, padding_idx);
+  // Called by name in a forward pass: as an operation, so that the pass sees it and where the records are.
+  if (!recording() || rows::Pass::watching()) return torch::embedding(weight, indices, padding_idx);
   torch::Tensor outside;
   if (!weight.requires_grad()) return look_up(weight, indices, padding_idx, outside);
   auto call = c10::make_intrusive<EmbeddingCall>(weight, indices, padding_idx, layer);

@@ -40,6 +40,9 @@ class LinearCall : public LayerCall {
     train_bias_ = recorder().expect(bias_, by_record, layer);
   }
 
+  int input_axis(std::size_t) const override { return terms_first_ ? 1 : 0; }
+  int output_axis(std::size_t) const override { return terms_first_ ? 1 : 0; }
+
   Tensors run() override {
     const auto& input = input_.get(layer());
     const auto weight = rows_of(weight_, rows_), bias = rows_of(bias_, rows_);

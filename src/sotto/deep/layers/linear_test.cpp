@@ -52,7 +52,7 @@ TEST(Linear, AProductWithFewOutputsChangesNoParameterEvenForOneRecord) {
     const auto expected = softmax_cross_entropy(model->forward(x), y).detach();
     ClippedSum sum(*model, {.norm = 1});
     const auto losses =
-        sum.add(records, [&] { return softmax_cross_entropy(model->forward(x), y); });
+        sum.add({x, y}, [&] { return softmax_cross_entropy(model->forward(x), y); });
     EXPECT_TRUE(torch::allclose(losses, expected, 1e-5, 1e-6));
     EXPECT_TRUE(torch::equal(model->first->bias, before));
   }
@@ -120,12 +120,11 @@ TEST(ClippedSum, RecordsThatAreNotFiniteContributeZero) {
   const auto y = torch::randn({6, 3});
   ClippedSum clean(*model, {.norm = 0.5}), dirty(*model, {.norm = 0.5});
   const auto kept = torch::tensor({0, 1, 3, 5}, torch::kLong);
-  clean.add(4, [&] {
-    return squared_loss(model->forward(x.index_select(0, kept)), y.index_select(0, kept));
-  });
+  const auto xs = x.index_select(0, kept), ys = y.index_select(0, kept);
+  clean.add({xs, ys}, [&] { return squared_loss(model->forward(xs), ys); });
   x[2][1] = std::numeric_limits<float>::quiet_NaN();
   x[4][0] = std::numeric_limits<float>::infinity();
-  dirty.add(6, [&] { return squared_loss(model->forward(x), y); });
+  dirty.add({x, y}, [&] { return squared_loss(model->forward(x), y); });
   EXPECT_TRUE(torch::allclose(clean.flat(), dirty.flat(), 1e-5, 1e-7));
   EXPECT_TRUE(std::isnan(x[2][1].item<float>())) << "the caller's batch was changed";
 }
@@ -134,9 +133,10 @@ TEST(ClippedSum, AnEmptyBatchIsASumOfZeros) {
   TwoLayers model(4, 5, 3);
   ClippedSum sum(*model, {});
   const auto x = torch::randn({2, 4}), y = torch::randn({2, 3});
-  sum.add(2, [&] { return squared_loss(model->forward(x), y); });
+  sum.add({x, y}, [&] { return squared_loss(model->forward(x), y); });
   sum.clear();
-  sum.add(0, [&]() -> Tensor { throw std::logic_error("the model must not run"); });
+  sum.add({x.narrow(0, 0, 0)},
+          [&]() -> Tensor { throw std::logic_error("the model must not run"); });
   EXPECT_EQ(sum.flat().abs().sum().item<float>(), 0);
 }
 
@@ -145,11 +145,11 @@ TEST(ClippedSum, PhysicalBatchesAddUpToTheLogicalOne) {
   TwoLayers model(4, 5, 3);
   const auto x = torch::randn({10, 4}), y = torch::randn({10, 3});
   ClippedSum whole(*model, {.norm = 0.3}), parts(*model, {.norm = 0.3});
-  whole.add(10, [&] { return squared_loss(model->forward(x), y); });
-  for (const auto& [first, count] : {std::pair{0, 3}, {3, 1}, {4, 6}})
-    parts.add(count, [&] {
-      return squared_loss(model->forward(x.narrow(0, first, count)), y.narrow(0, first, count));
-    });
+  whole.add({x, y}, [&] { return squared_loss(model->forward(x), y); });
+  for (const auto& [first, count] : {std::pair{0, 3}, {3, 1}, {4, 6}}) {
+    const auto xs = x.narrow(0, first, count), ys = y.narrow(0, first, count);
+    parts.add({xs, ys}, [&] { return squared_loss(model->forward(xs), ys); });
+  }
   EXPECT_TRUE(torch::allclose(whole.flat(), parts.flat(), 1e-5, 1e-6));
   EXPECT_EQ(parts.private_records(), 10);
 }
@@ -162,9 +162,9 @@ TEST(ClippedSum, OneRecordMovesTheSumByAtMostTheSensitivity) {
       const auto x = torch::randn({64, 8}) * 30, y = torch::randn({64, 3}) * 3000;
       ClippedSum all(*model, {.rule = rule, .norm = norm}),
           fewer(*model, {.rule = rule, .norm = norm});
-      all.add(64, [&] { return squared_loss(model->forward(x), y); });
-      fewer.add(
-          63, [&] { return squared_loss(model->forward(x.narrow(0, 0, 63)), y.narrow(0, 0, 63)); });
+      all.add({x, y}, [&] { return squared_loss(model->forward(x), y); });
+      const auto xs = x.narrow(0, 0, 63), ys = y.narrow(0, 0, 63);
+      fewer.add({xs, ys}, [&] { return squared_loss(model->forward(xs), ys); });
       const double moved = (all.flat() - fewer.flat()).norm().item<double>();
       EXPECT_LE(moved, all.sensitivity(Relation::add_remove));
       EXPECT_GT(moved, 0.9 * norm / 1.01) << "clipped records should use their allowance";
@@ -184,9 +184,8 @@ TEST(ClippedSum, RoundingIsFarBelowItsAllowance) {
     const auto y = torch::randn(outputs) * 30;
     const auto sum_of = [&](std::int64_t first, std::int64_t count) {
       ClippedSum sum(*model, {.norm = 1});
-      sum.add(count, [&] {
-        return squared_loss(model->forward(x.narrow(0, first, count)), y.narrow(0, first, count));
-      });
+      const auto xs = x.narrow(0, first, count), ys = y.narrow(0, first, count);
+      sum.add({xs, ys}, [&] { return squared_loss(model->forward(xs), ys); });
       return sum.flat().to(torch::kDouble);
     };
     // Exactly, the sums with and without the last record differ by the clipped gradient of that record.
@@ -211,31 +210,35 @@ TORCH_MODULE(WithLooseParameter);
 TEST(ClippedSum, NamesParametersWithoutPerSampleGradient) {
   WithLooseParameter model;
   const auto x = torch::randn({4, 3}), y = torch::randn({4, 3});
-  EXPECT_NE(refusal<Error>([&] {
-              ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y); });
-            }).find("parameter scale is used by an operation that is not a private layer"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal<Error>([&] {
+        ClippedSum(*model, {}).add({x, y}, [&] { return squared_loss(model->forward(x), y); });
+      }).find("parameter scale is used by an operation that is not a private layer"),
+      std::string::npos);
   model->scale.requires_grad_(false);
   EXPECT_NO_THROW(
-      ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y); }));
+      ClippedSum(*model, {}).add({x, y}, [&] { return squared_loss(model->forward(x), y); }));
   model->unused.requires_grad_(true);
-  EXPECT_NE(refusal<Error>([&] {
-              ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y); });
-            }).find("parameter unused received no per-sample gradient"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal<Error>([&] {
+        ClippedSum(*model, {}).add({x, y}, [&] { return squared_loss(model->forward(x), y); });
+      }).find("parameter unused received no per-sample gradient"),
+      std::string::npos);
 }
 
 TEST(ClippedSum, RefusesLossesThatAreNotOnePerRecordAndInputsWithoutRecordAxis) {
   TwoLayers model(3, 4, 2);
   const auto x = torch::randn({4, 3}), y = torch::randn({4, 2});
-  EXPECT_NE(
-      refusal<Error>([&] {
-        ClippedSum(*model, {}).add(4, [&] { return squared_loss(model->forward(x), y).mean(); });
-      }).find("one loss for each of the 4 records"),
-      std::string::npos);
   EXPECT_NE(refusal<Error>([&] {
-              ClippedSum(*model, {}).add(8, [&] { return squared_loss(model->forward(x), y); });
-            }).find("the batch has 8 records"),
+              ClippedSum(*model, {}).add({x, y}, [&] { return (model->forward(x) - y).square(); });
+            }).find("one loss for each of the 4 records"),
+            std::string::npos);
+  EXPECT_NE(refusal<Error>([&] {
+              const auto more = torch::randn({8, 3});
+              ClippedSum(*model, {}).add({more, x, y}, [&] {
+                return squared_loss(model->forward(x), y);
+              });
+            }).find("8 and 4 records"),
             std::string::npos);
 }
 
@@ -253,7 +256,7 @@ TEST(ClippedSum, BackPropagationExample) {
   ClippedSum sum(*network, {.norm = 1e6});
   {
     torch::AutoGradMode grad(true);
-    sum.add(1, [&] { return squared_loss(network->forward(x), y); });
+    sum.add({x, y}, [&] { return squared_loss(network->forward(x), y); });
   }
   for (std::size_t k = 0; k < 2; ++k) parameters[k].add_(sum.sums()[k], -0.05);
   const auto first = torch::tensor({{0.104f, 0.207f}, {0.056f, 0.161f}}),

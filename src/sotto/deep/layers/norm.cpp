@@ -61,6 +61,9 @@ class LayerNormCall : public NormCall {
         eps_(eps),
         terms_first_(terms_first) {}
 
+  int input_axis(std::size_t) const override { return terms_first_ ? 1 : 0; }
+  int output_axis(std::size_t) const override { return terms_first_ ? 1 : 0; }
+
   Tensors run() override {
     auto [out, mean, rstd] = at::native_layer_norm(input_.get(layer()), shape_, optional(weight_),
                                                    optional(bias_), eps_);

@@ -30,6 +30,9 @@ class DirectionCall : public LayerCall {
       recorder().expect(*p, by_record, layer);
   }
 
+  int input_axis(std::size_t k) const override { return k == 0 ? 1 : 0; }
+  int output_axis(std::size_t k) const override { return k == 0 ? 1 : 0; }
+
   Tensors run() override {
     const auto x = x_.get(layer());
     const std::int64_t steps = x.size(0), records = x.size(1), hidden = w_.w_hh.size(1);

@@ -94,7 +94,7 @@ TEST(Trainer, TheReplayCatchesASumClippedToMoreThanItsNoiseIsFor) {
         Network network = small_network();
         ClippedSum sum(*network, {.norm = clipped_to});
         const Batch all = records.range(0, records.size());
-        sum.add(records.size(),
+        sum.add({all.inputs, all.targets},
                 [&] { return softmax_cross_entropy(network->forward(all.inputs), all.targets); });
         GradientNoise(kind, 1, Relation::add_remove, count_parameters(*network))
             .add(sum.flat(), 0.5, rng);

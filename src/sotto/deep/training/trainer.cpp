@@ -70,6 +70,7 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
         "the physical batch is {} records; it must be at least 1, or 0 for what fits", physical_));
   if (planned_ == 0) throw InvalidArgument("the plan has no steps; it needs at least one");
   if (!plan_) return;
+  for (const auto& constant : options_.constants) clipped_.declare_public(constant);
   noise_.emplace(plan_->make_noise());
   remember_untrained();
   if (plan_->options().adaptive)
@@ -117,9 +118,10 @@ void Trainer::prepare(const Records& like) {
   prepared_ = true;
 }
 
-// Neighbours with as many records as each other sit alike as it is.
+// Neighbours with as many records as each other sit alike as it is. Where a record may be absent, neither the size of a batch nor the
+// row of another record may tell: a model that treats records one by one can still depend on both.
 bool Trainer::random_seats() const {
-  return exact() && plan_->options().relation == Relation::add_remove;
+  return plan_ && plan_->options().relation == Relation::add_remove;
 }
 
 Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
@@ -171,7 +173,7 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
     const auto each =
         clipped_
             .add(
-                b.inputs.size(0), [&] { return objective_(b.inputs, b.targets); }, empty)
+                {b.inputs, b.targets}, [&] { return objective_(b.inputs, b.targets); }, empty)
             .to(torch::kDouble);
     for (std::size_t i = 0; i < empty.size(); ++i) {
       if (empty[i]) continue;
@@ -236,17 +238,22 @@ void Trainer::check_model(const Records& records) {
     return b;
   };
   const Batch few = made_up(3);
-  probe(model_, few.inputs, few.targets, objective_);
+  clipped_.rehearse({few.inputs, few.targets}, [&](const std::vector<torch::Tensor>& batch) {
+    return objective_(batch[0], batch[1]);
+  });
+  probe(model_, few.inputs, few.targets, objective_, {}, options_.constants);
   if (!exact()) return;
   const Batch whole = made_up(random_seats() ? seat_plan_.rows : physical_);
   // Found on made-up records alone, and never again: the certificate says it.
   clipped_.clear();
-  clipped_.add(whole.inputs.size(0), [&] { return objective_(whole.inputs, whole.targets); });
+  clipped_.add({whole.inputs, whole.targets},
+               [&] { return objective_(whole.inputs, whole.targets); });
   clipped_.clear();
   proved_ =
       proved_ &&
       clipped_.rounding_is_bounded(static_cast<double>(seats_for(sampler_.expected_batch()))) &&
-      rows_are_apart(model_, whole.inputs, whole.targets, objective_, clipped_.clipper().options());
+      rows_are_apart(model_, whole.inputs, whole.targets, objective_, clipped_.clipper().options(),
+                     options_.constants);
 }
 
 void Trainer::find_physical_batch(const Records& records) {
@@ -256,7 +263,7 @@ void Trainer::find_physical_batch(const Records& records) {
   const auto step = [&](std::int64_t count) {
     const Batch b = records.zeros(count);
     clipped_.clear();
-    clipped_.add(count, [&] { return objective_(b.inputs, b.targets); });
+    clipped_.add({b.inputs, b.targets}, [&] { return objective_(b.inputs, b.targets); });
   };
   physical_ = records_in_memory(options_.memory, kMostAtOnce, step, rest);
   clipped_.clear();

@@ -10,7 +10,9 @@
 //            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
 //            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
-//            With exact noise, where a record may be absent, every physical batch has the same shape and records sit on random rows (seats.hpp).
+//            Every forward pass is followed operation by operation: model and objective are proved to treat records one by one, or refused
+//            (rows/pass.hpp). Memory read past the operations is looked for once, on made-up records (rows/rehearsal.hpp).
+//            Where a record may be absent, every physical batch has the same public size and records sit on random rows (seats.hpp).
 // Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
@@ -50,6 +52,8 @@ struct TrainerOptions {
   ClipRule clip_rule = ClipRule::flat;
   std::size_t memory = std::size_t{2} << 30;  // cap on the memory of a step, in bytes
   std::int64_t physical_batch = 0;            // records at once; 0: what fits, at most 512
+  // Public tensors that the objective holds without the model having them registered: class weights, masks. Records never touch them.
+  std::vector<torch::Tensor> constants = {};
   // Every step draws from a generator made of this seed and its number: repeatable, also across a resume. NOT PRIVATE.
   std::optional<std::uint64_t> insecure_seed = {};
 };
@@ -97,6 +101,9 @@ class Trainer {
     return clip_;
   }  // now: adaptive clipping moves it, from released counts only
   std::int64_t physical_batch() const { return physical_; }
+  // What is known of model and objective once prepare() or a step has returned: words for certificates.
+  static constexpr const char* kRowByRow =
+      "row by row: proved for the operations of every step; raw memory: rehearsed";
   // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows that were found to be computed apart.
   bool rounding_is_proved() const { return exact() && proved_; }
   // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.

@@ -214,7 +214,8 @@ TEST(Trainer, AdaptiveClippingFindsTheQuantileFromBothSides) {
     trainer.fit(records, rng);
     ClippedSum sum(*network, {.norm = trainer.clip()});
     const Batch all = records.range(0, 400);
-    sum.add(400, [&] { return softmax_cross_entropy(network->forward(all.inputs), all.targets); });
+    sum.add({all.inputs, all.targets},
+            [&] { return softmax_cross_entropy(network->forward(all.inputs), all.targets); });
     EXPECT_NEAR(static_cast<double>(sum.private_unclipped()) / 400, 0.5, 0.12) << start;
   }
 }

@@ -115,7 +115,7 @@ TEST(Untrained, TokensOutsideTheTableTeachNothingAndStopNothing) {
   const auto sum_of = [&](std::vector<std::int64_t> tokens) {
     ClippedSum sum(*model, {.norm = 1e6});
     const auto x = torch::tensor(tokens, torch::kLong).view({2, -1});
-    sum.add(2, [&] { return softmax_cross_entropy(model->forward(x), y); });
+    sum.add({x, y}, [&] { return softmax_cross_entropy(model->forward(x), y); });
     return sum.flat().clone();
   };
   EXPECT_TRUE(torch::allclose(sum_of({1, 99, 2, -7}), sum_of({1, 2})));
