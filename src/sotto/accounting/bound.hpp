@@ -31,7 +31,8 @@ inline constexpr double kAccountingTolerance = 1e-5;
 
 struct AccountOptions {
   Accountant accountant = Accountant::automatic;
-  double tolerance = kAccountingTolerance;  // wanted (upper − lower) / upper of the numerical accountant
+  double tolerance =
+      kAccountingTolerance;  // wanted (upper − lower) / upper of the numerical accountant
   // Parameters of later events were chosen after seeing earlier releases: then only filters are valid and PLD is refused.
   bool fully_adaptive = false;
   // A search needs only the claim: the numerical accountant then leaves the lower bound at 0, for half the work.
