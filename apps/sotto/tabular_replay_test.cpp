@@ -1,5 +1,6 @@
-// Training, evaluation and drafting through the command line on neighbouring CSV files with one tape of randomness: no noised query may
-// move by more than it declares, and nothing else that leaves the process (text, messages, files) may differ at all.
+// Edges of training (families_test.cpp has the rest), evaluation and drafting through the command
+// line on neighbouring CSV files with one tape of randomness: no noised query may move by more than
+// it declares, and nothing else that leaves the process (text, messages, files) may differ at all.
 #include <gmock/gmock.h>
 
 #include "command_case_test.hpp"
@@ -92,24 +93,8 @@ class TabularReplay : public CommandCase {
   }
 };
 
-TEST_F(TabularReplay, TrainingWithOneRowMoreOrLess) {
-  const std::string a = csv("a.csv", kRows);
-  for (const std::string& row : kExtremes) {
-    SCOPED_TRACE(row);
-    expect_neighbours(schema("add_remove", 8), a, csv("b.csv", kRows + row));
-  }
-}
-
 TEST_F(TabularReplay, TrainingOnNothingIsLikeTrainingOnOneRow) {
   expect_neighbours(schema("add_remove", 8), csv("a.csv", ""), csv("b.csv", kExtremes[0]));
-}
-
-TEST_F(TabularReplay, TrainingWithOneRowReplaced) {
-  const std::string a = csv("a.csv", kRows + kExtremes[0]);
-  for (const std::string& row : {kExtremes[1], kExtremes[2]}) {
-    SCOPED_TRACE(row);
-    expect_neighbours(schema("replace_one", 9), a, csv("b.csv", kRows + row));
-  }
 }
 
 TEST_F(TabularReplay, TrainingWithOneUserMoreOrLess) {
