@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "interruption.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/random_source.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -186,6 +187,16 @@ Payment::Payment(const Arguments& arguments, std::optional<Spec> spec, std::stri
   if (const char* user = std::getenv("USER"); user != nullptr) charge_.by = user;
 }
 
+namespace {
+
+std::string stays_reserved(const ledger::Receipt& receipt, const ledger::Charge& charge) {
+  return fmt::format(
+      "entry {} of the ledger stays reserved: run again with --key {}{}, it is not charged twice",
+      receipt.entry, charge.key, charge.run.empty() ? "" : " --resume");
+}
+
+}  // namespace
+
 void Payment::quote(Context& context, Json& json) {
   if (!active()) return;
   ledger::Ledger ledger = ledger::Ledger::open(*location_, ledger::OpenMode::read);
@@ -206,12 +217,14 @@ void Payment::reserve(Context& context, const std::string& result) {
   ledger_.emplace(ledger::Ledger::open(*location_, ledger::OpenMode::write));
   receipt_ = ledger_->reserve(charge_);
   if (receipt_->committed) {
-    if (!result.empty() && receipt_->result == result) return;  // paid for, to be written out again
+    // Paid for, to be written out again: the state of the run stands after the digest of its artifact.
+    if (!result.empty() && receipt_->result.ends_with(" " + result)) return;
     throw InvalidArgument(
         fmt::format("the key '{}' is used up: entry {} was committed, so its result may be out",
                     charge_.key, receipt_->entry),
         "running again draws fresh noise, which is another release: give it a key of its own");
   }
+  set_interruption_note("sotto: " + stays_reserved(*receipt_, charge_));
   if (receipt_->replayed)
     context.note(
         fmt::format("takes up reservation {} of {} again", receipt_->entry, charge_.dataset));
@@ -220,6 +233,7 @@ void Payment::reserve(Context& context, const std::string& result) {
 void Payment::commit(Context& context, const std::string& result) {
   if (!active() || receipt_->committed) return;
   receipt_ = ledger_->commit(receipt_->entry, result);
+  set_interruption_note("");
   context.note(statement_of(*receipt_, charge_.spec));
 }
 
@@ -237,11 +251,7 @@ void Payment::give_back() noexcept {
 DataError Payment::stays_open(const DataError& error) const {
   if (!active()) return error;
   const std::string hint = error.hint().empty() ? "" : error.hint() + "; ";
-  return DataError(
-      error.what(),
-      hint + fmt::format("entry {} of the ledger stays reserved: run "
-                         "again with --key {}{}, it is not charged twice",
-                         receipt_->entry, charge_.key, charge_.run.empty() ? "" : " --resume"));
+  return DataError(error.what(), hint + stays_reserved(*receipt_, charge_));
 }
 
 std::optional<LedgerReference> Payment::reference() const {

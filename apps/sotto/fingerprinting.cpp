@@ -26,14 +26,13 @@ std::string read_fingerprint_key(const Arguments& arguments) {
     throw InvalidArgument(fmt::format("the key in '{}' has {} bytes; at least {} are needed", path,
                                       key.size(), kSmallestFingerprintKey),
                           "sotto key fingerprint FILE makes one");
-  if (arguments.text("data") == "-")
-    throw Unsupported("--fingerprint-key reads the data a second time, standard input goes by once",
-                      "give the name of a file");
   return key;
 }
 
-std::string fingerprint_of_data(const Arguments& arguments, const std::string& key) {
-  return key.empty() ? std::string() : fingerprint(key, arguments.text("data"));
+std::string fingerprint_of_data(const Arguments& arguments, const std::string& key,
+                                const std::optional<ReadWitness>& witness) {
+  return key.empty() ? std::string()
+                     : fingerprint(key, arguments.text("data"), witness ? &*witness : nullptr);
 }
 
 }  // namespace sotto::cli

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "app.hpp"
+#include "interruption.hpp"
 #include "output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/option.hpp"
@@ -22,6 +23,7 @@ void stop(int) {
   remove_unfinished_file();
   constexpr char text[] = "sotto: interrupted\n";
   [[maybe_unused]] ssize_t n = ::write(STDERR_FILENO, text, sizeof text - 1);
+  write_interruption_note();
   ::_exit(exit_code(ErrorCode::interrupted));
 }
 

@@ -6,6 +6,8 @@
 
 #include "../cost.hpp"
 #include "../ritual.hpp"
+#include "sotto/core/certified_directory.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -192,10 +194,20 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
       check_delta(arguments, rows.size(), "rows", context);
     return plan.run(rows, rng);
   };
+  std::string value;  // the digest of what is released
+  work.settle = [&](Release<PrivateEvaluation>& release) {
+    Json answer = Json::object();
+    add_result(answer, subject, release.value);
+    value = sha256(answer.dump());
+    std::map<std::string, std::string> parts = subject.files;
+    parts["value"] = value;
+    return result_digest(parts);
+  };
   work.publish = [&](Release<PrivateEvaluation>&& release, Json&& json, Rng& rng,
                      const Payment* payment) {
     Certificate certificate = certificate_of(plan, release.event, subject, *cost.delta, rng);
     certificate.ledger = payment->reference();
+    certificate.files["value"] = value;
     if (arguments.given("certificate"))
       write_certificate(arguments.text("certificate"), certificate);
     add_result(json, subject, release.value);

@@ -7,16 +7,15 @@
 #include "../charge.hpp"
 #include "../fingerprinting.hpp"
 #include "../ritual.hpp"
-#include "../signing.hpp"
 #include "model_options.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/statement.hpp"
+#include "sotto/core/certificate_signature.hpp"
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "sotto/core/whole_file.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/fingerprint.hpp"
 #include "sotto/learning/certify.hpp"
@@ -31,15 +30,32 @@ using Json = nlohmann::ordered_json;
 bool is_alone(const std::string& place) { return std::filesystem::is_regular_file(place); }
 
 // Of a directory with the files it certifies, whose digests are checked, or of a release: a file alone.
-Certificate certificate_at(const std::string& place) {
-  if (!is_alone(place)) return read_certified(place).certificate;
-  return certificate_from_json(
-      parse_json(read_whole_file(place, kMostCertificateBytes), fmt::format("'{}'", place)));
+Certificate certificate_in(const std::string& place, const std::string& text) {
+  if (!is_alone(place)) return read_certified(place, text).certificate;
+  return certificate_from_json(parse_json(text, fmt::format("'{}'", place)));
+}
+
+// Nothing when there is no signature; with a key there must be one, and by that key.
+std::optional<SignedBy> check_signature(const CertificateText& text,
+                                        const std::optional<std::string>& key) {
+  if (!text.signature.empty())
+    return check_certificate_signature(text.certificate, text.signature, key);
+  if (key)
+    throw VerificationFailed("the certificate is not signed", "do not rely on this artifact");
+  return std::nullopt;
+}
+
+std::string signature_text(const std::optional<SignedBy>& by) {
+  if (!by) return "signature: none";
+  return fmt::format(
+      "signature: by key {}, {}", by->key_fingerprint,
+      by->expected ? "the expected one" : "compared with none: --key PUB says whose it must be");
 }
 
 void run_inspect(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
-  const Certificate c = certificate_at(place);
+  const CertificateText text = read_certificate_text(place);
+  const Certificate c = certificate_in(place, text.certificate);
   const std::string what = is_alone(place) ? "release" : "model";
   if (arguments.flag("json")) {
     context.out.print("{}\n", to_json(c).dump());
@@ -70,13 +86,16 @@ void run_inspect(const Arguments& arguments, Context& context) {
   if (c.ledger)
     context.out.print("charged: entry {} of ledger {}, data set {}, head {}\n", c.ledger->entry,
                       c.ledger->store, c.ledger->dataset, c.ledger->head);
+  if (!text.signature.empty())
+    context.out.print("{}\n", signature_text(check_signature(text, std::nullopt)));
   if (!c.fingerprint.empty())
     context.out.print("data: fingerprint {}, for who has the key\n", c.fingerprint);
   context.out.print("made by sotto {}, random generator {}{}\n", c.version, c.generator,
                     c.dataset.empty() ? "" : ", data set " + c.dataset);
 }
 
-// The ledger holds, has the certificate's entry for the same events, committed, and its chain contains the certificate's head.
+// The ledger holds, has the certificate's entry for the same events, unit and relation, committed for this very result, and its chain contains the
+// certificate's head.
 void compare_ledger(const Certificate& c, const ledger::StoreLocation& location) {
   const auto fail = [](const std::string& why) {
     throw VerificationFailed(why, "do not rely on this artifact");
@@ -85,6 +104,15 @@ void compare_ledger(const Certificate& c, const ledger::StoreLocation& location)
   ledger::Ledger ledger = ledger::Ledger::open(location, ledger::OpenMode::read);
   if (ledger.store() != c.ledger->store) fail("the certificate was charged to another ledger");
   ledger::verify(ledger, c.ledger->head);
+  for (const ledger::Account& account : ledger.accounts()) {
+    const ledger::Dataset& set = account.dataset();
+    if (set.name != c.ledger->dataset) continue;
+    if (set.unit != c.unit || set.relation != c.spec->relation)
+      fail(
+          fmt::format("the certificate protects one {} under {}, the ledger's data set one {} "
+                      "under {}",
+                      c.unit, name(c.spec->relation), set.unit, name(set.relation)));
+  }
   nlohmann::json events = nlohmann::json::array();
   for (const Event& e : c.spec->events) events.push_back(nlohmann::json(to_json(e)));
   for (const ledger::Release& r : ledger::releases(ledger.entries(c.ledger->dataset))) {
@@ -92,15 +120,20 @@ void compare_ledger(const Certificate& c, const ledger::StoreLocation& location)
     if (r.state != "committed") fail(fmt::format("entry {} of the ledger is {}", r.entry, r.state));
     if (r.events != events.dump())
       fail(fmt::format("entry {} of the ledger paid for other events", r.entry));
+    if (r.result.empty())
+      fail(fmt::format("entry {} of the ledger does not say which result it paid for", r.entry));
+    if (r.result != result_digest(c.files))
+      fail(fmt::format("entry {} of the ledger paid for another result", r.entry));
     return;
   }
   fail(fmt::format("the ledger has no release with entry {}", c.ledger->entry));
 }
 
 // A certificate that is as it was written, and yet cannot be used or lacks one of its files, certifies nothing.
-Certificate certified_at(const std::string& place) {
+template <class Read>
+auto certified(Read&& read) {
   try {
-    return certificate_at(place);
+    return read();
   } catch (const DataError& e) {
     throw VerificationFailed(e.what(), e.hint());
   }
@@ -126,10 +159,11 @@ void run_verify(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
   std::optional<std::string> key;
   if (arguments.given("key")) key = read_all(arguments.text("key"), 1 << 16);
-  // First: nothing that a changed certificate says is acted on.
-  const bool is_signed =
-      is_alone(place) ? check_certificate_alone(place, key) : check_certificate_files(place, key);
-  const Certificate c = certified_at(place);
+  // Read once, and checked first: nothing that a changed certificate says is acted on.
+  const CertificateText text = read_certificate_text(place);
+  check_certificate_text(text.certificate);
+  const std::optional<SignedBy> by = check_signature(text, key);
+  const Certificate c = certified([&] { return certificate_in(place, text.certificate); });
   if (!c.is_private())
     throw VerificationFailed(
         fmt::format("'{}' claims no privacy: there is nothing to verify", place),
@@ -155,7 +189,9 @@ void run_verify(const Arguments& arguments, Context& context) {
   if (arguments.flag("json")) {
     context.out.print("{}\n", Json{{"schema", 1},
                                    {"verified", true},
-                                   {"signed", is_signed},
+                                   {"signed", by.has_value()},
+                                   {"key_fingerprint", by ? Json(by->key_fingerprint) : Json()},
+                                   {"key_expected", by && by->expected},
                                    {"ledger_compared", location.has_value()},
                                    {"data_compared", data_compared},
                                    {"epsilon", c.epsilon},
@@ -164,11 +200,13 @@ void run_verify(const Arguments& arguments, Context& context) {
                                   .dump());
   } else {
     context.out.print(
-        "verified: {} and the events cost epsilon = {} at delta = {} (claimed {}){}\n",
+        "verified: {} and the events cost epsilon = {} at delta = {} (claimed {}){}\n{}\n{}\n",
         is_alone(place) ? "the certificate is as it was written"
                         : "the files are the certified ones",
         round_up(bound.upper), round_up(c.delta), round_up(c.epsilon),
-        data_compared ? "; the data is the one it speaks about" : "");
+        data_compared ? "; the data is the one it speaks about" : "", signature_text(by),
+        location ? fmt::format("ledger: entry {} paid for this result", c.ledger->entry)
+                 : std::string("ledger: not compared"));
   }
 }
 

@@ -53,7 +53,8 @@ void run_new(const Arguments& arguments, Context& context) {
   const KeyPair key = new_signing_key();
   write_secret(path, key.private_pem);
   write_file(path + ".pub", key.public_pem);
-  context.out.print("private key {} (keep it secret), public key {}.pub\n", path, path);
+  context.out.print("private key {} (keep it secret), public key {}.pub\nfingerprint {}\n", path,
+                    path, key_fingerprint(key.public_pem));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "../cost.hpp"
 #include "../fingerprinting.hpp"
 #include "../ritual.hpp"
+#include "sotto/core/certified_directory.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -96,6 +98,8 @@ void run(const Arguments& arguments, Context& context) {
   const Cost cost = cost_of(release.event, relation_of(arguments), arguments);
   check_certificate_options(arguments, cost);
   std::string fingerprint_key, fingerprint;
+  std::optional<ReadWitness> witness;
+  std::map<std::string, std::string> parts;  // of the result, by digest
   PaidWork<Answer> work;
   work.spec = Spec{relation_of(arguments), {release.event}};
   work.json = {{"schema", 1}};
@@ -112,20 +116,23 @@ void run(const Arguments& arguments, Context& context) {
   };
   work.prepare = [&](Rng&, const Payment*) {
     fingerprint_key = read_fingerprint_key(arguments);
+    if (!fingerprint_key.empty()) witness.emplace();
     return Ready{};
   };
   work.run = [&](Rng& rng) { return release.run(rng); };
   work.settle = [&](Answer& answer) {
     if (count_is_public(relation_of(arguments)))
       check_delta(arguments, answer.rows, "rows", context);
-    fingerprint = fingerprint_of_data(arguments, fingerprint_key);
-    return std::string();
+    fingerprint = fingerprint_of_data(arguments, fingerprint_key, witness);
+    parts = {{"value", sha256(Json(answer.value).dump())}};
+    return result_digest(parts);
   };
   work.publish = [&](Answer&& answer, Json&& json, Rng& rng, const Payment* payment) {
     if (arguments.given("certificate")) {
       Certificate c = certificate(release, arguments, cost, rng);
       c.fingerprint = fingerprint;
       c.ledger = payment->reference();
+      c.files = parts;
       write_certificate(arguments.text("certificate"), c);
     }
     const bool insecure = arguments.given("insecure-seed");

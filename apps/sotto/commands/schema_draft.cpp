@@ -9,6 +9,7 @@
 #include "../output_file.hpp"
 #include "../ritual.hpp"
 #include "budget_options.hpp"
+#include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -90,20 +91,29 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
     CsvReader file(path);
     return plan.run(file, rng);
   };
+  const auto text_of = [&](const Estimated& release) {
+    const bool insecure = arguments.given("insecure-seed");
+    return draft_text(
+        origin(cost, plan.relation()) + (insecure ? std::string(" ") + kInsecure : ""),
+        release.value.columns, release.value.options);
+  };
+  std::map<std::string, std::string> parts;  // of the result, by digest
+  work.settle = [&](Estimated& release) {
+    parts = digests_of({{"value", text_of(release)}});
+    return result_digest(parts);
+  };
   work.publish = [&](Estimated&& release, Json&& json, Rng& rng, const Payment* payment) {
     Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
     certificate.ledger = payment->reference();
+    certificate.files = parts;
     certificate.method = "schema_estimate";
     certificate.description = plan.describe();
     if (arguments.given("certificate"))
       write_certificate(arguments.text("certificate"), certificate);
     json["certificate"] = to_json(certificate);
     payment->add_to(json);
-    const bool insecure = arguments.given("insecure-seed");
-    if (insecure) json["warning"] = kInsecure;
-    print(draft_text(origin(cost, plan.relation()) + (insecure ? std::string(" ") + kInsecure : ""),
-                     release.value.columns, release.value.options),
-          std::move(json), arguments, context);
+    if (arguments.given("insecure-seed")) json["warning"] = kInsecure;
+    print(text_of(release), std::move(json), arguments, context);
     context.note(fmt::format("spent epsilon = {}, delta = {} on this draft: {}",
                              round_up(*cost.epsilon), round_up(*cost.delta), plan.describe()));
   };

@@ -70,6 +70,7 @@ void run(const Arguments& arguments, Context& context) {
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
   std::string key, fingerprint_key, fingerprint;
+  std::optional<ReadWitness> witness;
   Resuming resuming(arguments, context, family, facts);
 
   PaidWork<TrainedModel> work;
@@ -88,6 +89,7 @@ void run(const Arguments& arguments, Context& context) {
   work.prepare = [&](Rng& rng, const Payment* payment) {
     key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
     fingerprint_key = read_fingerprint_key(arguments);
+    if (!fingerprint_key.empty()) witness.emplace();
     return resuming.prepare(*plan, rng, *payment);
   };
   work.undo = [&] { resuming.forget(); };
@@ -95,9 +97,11 @@ void run(const Arguments& arguments, Context& context) {
     const std::unique_ptr<Source> source = source_of(arguments, facts);
     return plan->run(*source, rng, resuming.control());
   };
-  work.settle = [&](TrainedModel&) {
-    fingerprint = fingerprint_of_data(arguments, fingerprint_key);
-    return plan->result();
+  work.settle = [&](TrainedModel& trained) {
+    fingerprint = fingerprint_of_data(arguments, fingerprint_key, witness);
+    const std::string state = plan->result();
+    return result_digest(digests_of(artifact_files(trained, facts))) +
+           (state.empty() ? "" : " " + state);
   };
   work.publish = [&](TrainedModel&& trained, Json&& json, Rng& rng, const Payment* payment) {
     const double delta = arguments.maybe_number("delta").value_or(0);
@@ -105,8 +109,7 @@ void run(const Arguments& arguments, Context& context) {
     c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
     c.ledger = payment->reference();
     c.fingerprint = fingerprint;
-    write_artifact(arguments.text("out"), trained, facts, c);
-    sign_artifact(arguments.text("out"), key);
+    write_artifact(arguments.text("out"), trained, facts, c, key);
     resuming.done();
 
     const bool insecure = arguments.given("insecure-seed");

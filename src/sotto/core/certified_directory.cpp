@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "sotto/core/certificate_signature.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
@@ -53,6 +54,8 @@ void sync_directory(const fs::path& path) {
 
 // Whoever hands over a directory chooses what is in it, also how much.
 constexpr std::size_t kMostFiles = 100, kMostBytes = std::size_t{8} << 30;
+constexpr std::size_t kMostSignatureBytes = 1 << 16;
+constexpr std::size_t kTrialBytes = 1 << 18;
 constexpr const char* kHint = "is this the directory that 'sotto train' wrote?";
 
 std::string read_text(const fs::path& path, std::size_t limit) {
@@ -89,6 +92,11 @@ class Unfinished {
   fs::path path_;
 };
 
+fs::path unfinished_at(const fs::path& place) {
+  return place.parent_path() /
+         fmt::format(".{}.unfinished-{}", place.filename().string(), getpid());
+}
+
 fs::path trimmed(const std::string& directory) {
   fs::path path = fs::path(directory).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
@@ -104,31 +112,55 @@ void check_artifact_place(const std::string& directory) {
     throw InvalidArgument(fmt::format("'{}' exists and is not an empty directory", directory),
                           "choose another place for the artifact, or remove it first");
   }
+  // A medium that cannot be written, or has no room left, is found now and not when the budget is spent.
+  const Unfinished trial(unfinished_at(place));
+  write_durably(trial.path() / "trial", std::string(kTrialBytes, '\0'));
+}
+
+std::map<std::string, std::string> digests_of(const std::map<std::string, std::string>& files) {
+  std::map<std::string, std::string> digests;
+  for (const auto& [name, bytes] : files) digests[name] = sha256(bytes);
+  return digests;
+}
+
+std::string result_digest(const std::map<std::string, std::string>& digests) {
+  return sha256(nlohmann::json(digests).dump());
 }
 
 void write_certified(const std::string& directory, const std::map<std::string, std::string>& files,
-                     Certificate certificate) {
+                     Certificate certificate, const std::string& signing_key) {
   check_artifact_place(directory);
   const fs::path place = trimmed(directory);
-  Unfinished unfinished(place.parent_path() /
-                        fmt::format(".{}.unfinished-{}", place.filename().string(), getpid()));
-  certificate.files.clear();
-  for (const auto& [name, bytes] : files) {
-    certificate.files[name] = sha256(bytes);
-    write_durably(unfinished.path() / name, bytes);
-  }
-  write_durably(unfinished.path() / "certificate.json", to_json(certificate).dump(2) + "\n");
+  Unfinished unfinished(unfinished_at(place));
+  certificate.files = digests_of(files);
+  for (const auto& [name, bytes] : files) write_durably(unfinished.path() / name, bytes);
+  const std::string text = to_json(certificate).dump(2) + "\n";
+  write_durably(unfinished.path() / "certificate.json", text);
+  if (!signing_key.empty())
+    write_durably(unfinished.path() / "certificate.sig", certificate_signature(text, signing_key));
   sync_directory(unfinished.path());
   if (std::rename(unfinished.path().c_str(), place.c_str()) != 0) cannot_write(place);
   sync_directory(place.parent_path());
 }
 
+CertificateText read_certificate_text(const std::string& place) {
+  std::error_code error;
+  if (!fs::is_directory(place, error)) return {read_text(place, kMostCertificateBytes), {}};
+  const fs::path directory(place), signature = directory / "certificate.sig";
+  return {read_text(directory / "certificate.json", kMostCertificateBytes),
+          fs::exists(signature) ? read_text(signature, kMostSignatureBytes) : std::string()};
+}
+
 CertifiedDirectory read_certified(const std::string& directory) {
+  return read_certified(directory,
+                        read_text(fs::path(directory) / "certificate.json", kMostCertificateBytes));
+}
+
+CertifiedDirectory read_certified(const std::string& directory, const std::string& certificate) {
   const fs::path place(directory);
   CertifiedDirectory result;
-  const fs::path certificate = place / "certificate.json";
-  result.certificate = certificate_from_json(parse_json(
-      read_text(certificate, kMostCertificateBytes), fmt::format("'{}'", certificate.string())));
+  result.certificate = certificate_from_json(
+      parse_json(certificate, fmt::format("'{}'", (place / "certificate.json").string())));
   const std::size_t count = result.certificate.files.size();
   if (count == 0 || count > kMostFiles)
     throw DataError(fmt::format("the certificate in '{}' names {} files; it must name 1 to {}",

@@ -16,16 +16,32 @@ struct CertifiedDirectory {
   Certificate certificate;
 };
 
-// Throws InvalidArgument unless an artifact could be written there. For use before private data is touched.
+// Tries it: throws InvalidArgument when something is there, StorageError when an artifact could not be written. For use before private
+// data is touched and before a budget is asked.
 void check_artifact_place(const std::string& directory);
 
-// Fills in the digests. Throws StorageError when it cannot write, InvalidArgument when the directory exists and is not empty.
+// name → SHA-256, as the certificate names them.
+std::map<std::string, std::string> digests_of(const std::map<std::string, std::string>& files);
+// Names a result by the digests of its parts: a ledger's commit keeps it, so that an entry pays for one result only.
+std::string result_digest(const std::map<std::string, std::string>& digests);
+
+// Fills in the digests and signs what it writes, when a private key is given. Throws StorageError when it cannot write, InvalidArgument when the
+// directory exists and is not empty.
 void write_certified(const std::string& directory, const std::map<std::string, std::string>& files,
-                     Certificate certificate);
+                     Certificate certificate, const std::string& signing_key = {});
+
+// As it was read, once: what is checked is what is used afterwards.
+struct CertificateText {
+  std::string certificate, signature;  // no signature: empty
+};
+// Of a directory, or of a release: a file alone. Throws DataError.
+CertificateText read_certificate_text(const std::string& place);
 
 // All files that the certificate names: regular ones, at most 100, 8 GiB in all. Throws DataError when something is missing or damaged, VerificationFailed when a file is
 // not the one that was certified.
 CertifiedDirectory read_certified(const std::string& directory);
+// The same for a certificate that was read from there before.
+CertifiedDirectory read_certified(const std::string& directory, const std::string& certificate);
 
 // Replaces a file by new content, whole or not at all: written beside it, synced, renamed. Throws StorageError.
 void replace_file(const std::string& path, const std::string& content);

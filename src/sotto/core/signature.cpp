@@ -5,11 +5,13 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <openssl/x509.h>
 
 #include <array>
 #include <memory>
 #include <vector>
 
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -63,6 +65,13 @@ KeyPair new_signing_key() {
 
 std::string public_key_of(const std::string& private_pem) {
   return pem_of(read_key(private_pem, true));
+}
+
+std::string key_fingerprint(const std::string& public_pem) {
+  const Key key = read_key(public_pem, false);
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (i2d_PUBKEY_bio(bio.get(), key.get()) != 1) invariant_broken("OpenSSL writes no key");
+  return sha256(text_of(bio));
 }
 
 std::string sign(const std::string& private_pem, std::string_view message) {

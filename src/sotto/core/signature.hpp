@@ -17,6 +17,9 @@ struct KeyPair {
 KeyPair new_signing_key();
 
 std::string public_key_of(const std::string& private_pem);  // PEM; throws DataError
+// SHA-256 of the public key's DER form, in hexadecimal, by which people tell keys apart; the same as
+// openssl pkey -pubin -in KEY.pub -outform DER | sha256sum
+std::string key_fingerprint(const std::string& public_pem);                  // throws DataError
 std::string sign(const std::string& private_pem, std::string_view message);  // base64
 bool verify_signature(const std::string& public_pem, std::string_view message,
                       const std::string& signature);  // throws DataError for a key that is none

@@ -6,6 +6,19 @@
 
 namespace sotto {
 
+// The public key of [RFC8032, 7.1, test 1]; its fingerprint by OpenSSL's own tools.
+TEST(KeyFingerprint, IsTheDigestOfTheKeyAndNotOfItsSpelling) {
+  const std::string key =
+      "-----BEGIN PUBLIC KEY-----\n"
+      "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n"
+      "-----END PUBLIC KEY-----\n";
+  const std::string known = "06e3fd8fda29bb60ab59557de61edb0aecdb231134be30e75b455f8e1b792fa9";
+  EXPECT_EQ(key_fingerprint(key), known);
+  EXPECT_EQ(key_fingerprint("\n" + key + "\n"), known);
+  EXPECT_NE(key_fingerprint(new_signing_key().public_pem), known);
+  EXPECT_THROW(key_fingerprint("no key"), DataError);
+}
+
 TEST(Signature, HoldsForTheSignedBytesAndNoOthers) {
   const KeyPair key = new_signing_key(), other = new_signing_key();
   const std::string message = "epsilon = 1";

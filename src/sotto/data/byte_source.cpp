@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/read_witness.hpp"
 #include "sotto/data/source_error.hpp"
 
 namespace sotto {
@@ -160,7 +161,7 @@ std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> source, const s
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
-  return unpacked(std::make_unique<FileSource>(path), path);
+  return ReadWitness::watched(unpacked(std::make_unique<FileSource>(path), path), path);
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::span<const char> bytes, const std::string& label) {

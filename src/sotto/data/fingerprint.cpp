@@ -28,7 +28,11 @@ std::string hexadecimal(std::span<const unsigned char> bytes) {
   return text;
 }
 
-std::string content_digest(const std::string& path) {
+// Read now, unless a witness saw it go by.
+std::string content_digest(const std::string& path, const ReadWitness* witness) {
+  if (witness != nullptr) {
+    if (const auto seen = witness->digest(path)) return *seen;
+  }
   const auto source = open_bytes(path);
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(),
                                                                      EVP_MD_CTX_free);
@@ -45,38 +49,42 @@ std::string content_digest(const std::string& path) {
 }
 
 // One line for each file. Names are hashed so that none can imitate a line.
-std::string listing(const std::string& path) {
-  if (!fs::is_directory(path)) return content_digest(path) + "\n";
+std::string listing(const std::string& path, const ReadWitness* witness) {
+  if (!fs::is_directory(path)) return content_digest(path, witness) + "\n";
   std::set<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path)) {
     if (entry.is_regular_file()) files.insert(entry.path());
   }
   std::string lines;
   for (const fs::path& file : files)
-    lines += content_digest(file) + " " + sha256(file.filename().string()) + "\n";
+    lines += content_digest(file, witness) + " " + sha256(file.filename().string()) + "\n";
   return lines;
 }
 
-std::string keyed(std::string_view key, const std::string& nonce, const std::string& path) {
+std::string keyed(std::string_view key, const std::string& nonce, const std::string& path,
+                  const ReadWitness* witness) {
   if (key.size() < kSmallestFingerprintKey)
     throw InvalidArgument(fmt::format("the fingerprint key has {} bytes; at least {} are needed",
                                       key.size(), kSmallestFingerprintKey),
                           "sotto key fingerprint FILE makes one");
-  return nonce + ":" + keyed_fingerprint(key, "sotto fingerprint\n" + nonce + "\n" + listing(path));
+  return nonce + ":" +
+         keyed_fingerprint(key, "sotto fingerprint\n" + nonce + "\n" + listing(path, witness));
 }
 
 }  // namespace
 
-std::string fingerprint(std::string_view key, const std::string& path) {
+std::string fingerprint(std::string_view key, const std::string& path, const ReadWitness* witness) {
   std::array<std::byte, 16> bytes{};
   system_random(bytes);
   std::string nonce;
   for (std::byte b : bytes) nonce += fmt::format("{:02x}", std::to_integer<int>(b));
-  return keyed(key, nonce, path);
+  return keyed(key, nonce, path, witness);
 }
 
-bool fingerprint_matches(std::string_view text, std::string_view key, const std::string& path) {
-  const std::string expected = keyed(key, std::string(text.substr(0, text.find(':'))), path);
+bool fingerprint_matches(std::string_view text, std::string_view key, const std::string& path,
+                         const ReadWitness* witness) {
+  const std::string expected =
+      keyed(key, std::string(text.substr(0, text.find(':'))), path, witness);
   return expected.size() == text.size() &&
          CRYPTO_memcmp(expected.data(), text.data(), text.size()) == 0;
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/byte_source.hpp"
 #include "sotto/data/source_error.hpp"
 
 namespace sotto {
@@ -35,6 +36,26 @@ TEST_F(FingerprintTest, IsThatOfItsDataAndKeyOnly) {
     changed[i] = static_cast<char>(changed[i] ^ 1);
     EXPECT_FALSE(fingerprint_matches(changed, key, data)) << i;
   }
+}
+
+// Whoever replaces or rewrites the file after it was read does not change what the fingerprint says.
+TEST_F(FingerprintTest, IsThatOfWhatWasReadAndNotOfWhatIsThereAfterwards) {
+  const std::string data = file("a.csv", "age\n30\n40\n"), same = file("same.csv", "age\n30\n40\n");
+  const ReadWitness witness;
+  char head[4];
+  open_bytes(data)->read(head);  // a look at the first bytes is no reading
+  EXPECT_FALSE(witness.digest(data));
+  EXPECT_EQ(read_all((place / "." / "a.csv").string(), 1000), "age\n30\n40\n");
+  file("a.csv", "age\n31\n41\n");
+  const std::string text = fingerprint(key, data, &witness);
+  EXPECT_TRUE(fingerprint_matches(text, key, same));
+  EXPECT_FALSE(fingerprint_matches(text, key, data));
+  EXPECT_TRUE(fingerprint_matches(text, key, data, &witness));
+  // The same for a directory: what was read, as it was; the rest, as it is.
+  const std::string folder = fingerprint(key, place.string(), &witness);
+  EXPECT_FALSE(fingerprint_matches(folder, key, place.string()));
+  EXPECT_EQ(read_all(data, 1000), "age\n31\n41\n");
+  EXPECT_THROW(fingerprint(key, data, &witness), DataError);
 }
 
 TEST_F(FingerprintTest, DoesNotShowThatTwoDataSetsAreEqual) {

@@ -36,15 +36,19 @@ Facts facts_of(const CertifiedDirectory& place, const std::string& directory) {
 
 }  // namespace
 
+Files artifact_files(const TrainedModel& trained, const Facts& facts) {
+  Files files = trained.value()->files();
+  if (facts.encoder) files[kEncoder] = to_json(*facts.encoder).dump(1) + "\n";
+  return files;
+}
+
 void write_artifact(const std::string& directory, const TrainedModel& trained, const Facts& facts,
-                    Certificate certificate) {
+                    Certificate certificate, const std::string& signing_key) {
   const bool matches = trained.event() ? certificate.spec && certificate.spec->events ==
                                                                  std::vector{*trained.event()}
                                        : !certificate.spec;
   if (!matches) invariant_broken("a certificate about another model");
-  Files files = trained.value()->files();
-  if (facts.encoder) files[kEncoder] = to_json(*facts.encoder).dump(1) + "\n";
-  write_certified(directory, files, std::move(certificate));
+  write_certified(directory, artifact_files(trained, facts), std::move(certificate), signing_key);
 }
 
 Artifact read_artifact(const std::string& directory, std::span<const Family> families) {

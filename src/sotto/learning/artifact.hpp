@@ -21,7 +21,9 @@ namespace sotto {
 // none. Fills in the digests. Throws StorageError when it cannot write, InvalidArgument when the
 // directory exists and is not empty.
 void write_artifact(const std::string& directory, const TrainedModel& trained, const Facts& facts,
-                    Certificate certificate);
+                    Certificate certificate, const std::string& signing_key = {});
+// All that such a directory holds beside the certificate.
+Files artifact_files(const TrainedModel& trained, const Facts& facts);
 
 struct Artifact {
   const Family* family = nullptr;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sotto/accounting/account.hpp"
@@ -17,6 +18,8 @@ namespace sotto::ledger {
 namespace {
 
 constexpr AccountOptions kPlanAccounting{.accountant = Accountant::automatic, .tolerance = 1e-3};
+// As precise as certificates, so that a claim that equals the cap meets it.
+constexpr AccountOptions kLoneAccounting{.accountant = Accountant::automatic, .tolerance = 1e-5};
 
 double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_t>& used,
                     const Dataset& d) {
@@ -25,6 +28,16 @@ double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_
     if (used[i] > 0) spec.events.push_back(repeat(plan[i].event, used[i]));
   }
   return sotto::epsilon(spec, Delta(d.delta), kPlanAccounting).upper;
+}
+
+// ε by the tightest accountant; +∞ when there is none.
+double alone(const Event& event, const Dataset& d) {
+  try {
+    return guarantee(Spec{d.relation, {event}}, d.delta, kLoneAccounting).upper;
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::internal) throw;
+    return std::numeric_limits<double>::infinity();  // no number of its own at this δ
+  }
 }
 
 }  // namespace
@@ -62,18 +75,20 @@ const Spend& Account::cost(const Event& event) {
   return last_cost_->second;
 }
 
-void Account::refuse(const Event& event, double left) const {
-  std::string asked = "more";
-  std::string of = dataset_.rho > 0 ? fmt::format("rho {:.6g}", dataset_.rho)
-                                    : fmt::format("{:.6g}", dataset_.epsilon);
-  try {
-    const Bound own = guarantee(Spec{dataset_.relation, {event}}, dataset_.delta);
-    asked = "epsilon = " + round_up(own.upper, 4);
-  } catch (const Error&) {  // no number of its own at this δ
-  }
+void Account::refuse(const Event& event, double sum) const {
+  const bool rho_cap = dataset_.rho > 0;
+  const double own = alone(event, dataset_), left = rho_cap ? dataset_.rho - rho() : epsilon_left();
+  const auto number = [](double x) { return std::isfinite(x) ? round_up(x, 4) : "unbounded"; };
   throw BudgetExceeded(
-      fmt::format("the budget of '{}' does not cover this: asked {}, left {} of {}", dataset_.name,
-                  asked, round_down(left, 4), of),
+      fmt::format("the budget of '{}' does not cover this: {}the total by {} would be {} = {}, and "
+                  "{} of {} is left",
+                  dataset_.name,
+                  std::isfinite(own) && has_epsilon()
+                      ? fmt::format("epsilon = {} on its own, ", number(own))
+                      : std::string(),
+                  name(dataset_.accountant), rho_cap ? "rho" : "epsilon", number(sum),
+                  round_down(std::max(0.0, left), 4),
+                  fmt::format("{:.6g}", rho_cap ? dataset_.rho : dataset_.epsilon)),
       "nothing was charged and no data was read; use a smaller budget for this "
       "release, or ask the owner of the data set");
 }
@@ -105,14 +120,24 @@ std::string Account::change(const Event& event, const std::string& part, bool ad
     return stored(part);
   }
   Spend& spend = spends_.at(part);
-  const Spend before = spend;
-  add ? spend.add(cost(event)) : spend.subtract(cost(event));
-  if (!add) return stored(part);
+  if (!add) {
+    spend.subtract(cost(event));
+    return stored(part);
+  }
   // A release about everything touches every part; the whole alone stands for records that are in none.
-  for (const std::string& place : part.empty() ? places() : std::vector<std::string>{part}) {
+  const auto touched = part.empty() ? places() : std::vector<std::string>{part};
+  const Spend before = spend, nothing = budget_->nothing();
+  const bool first = std::ranges::all_of(
+      touched, [&](const std::string& place) { return total(place) == nothing; });
+  spend.add(cost(event));
+  for (const std::string& place : touched) {
     if (budget_->covers(total(place))) continue;
+    // Not chosen by looking at any result about these records, it needs no filter (docs/math/filters.md); nothing fits after it.
+    if (first && dataset_.epsilon > 0 && alone(event, dataset_) <= dataset_.epsilon) continue;
+    const double sum =
+        dataset_.rho > 0 ? budget_->rho(total(place)) : budget_->epsilon(total(place));
     spend = before;
-    refuse(event, dataset_.rho > 0 ? std::max(0.0, dataset_.rho - rho()) : epsilon_left());
+    refuse(event, sum);
   }
   return stored(part);
 }
@@ -173,13 +198,15 @@ void Account::restore(const std::string& part, const std::string& text) {
 
 double Account::epsilon_of(const std::string& part) const {
   if (!plan_.empty()) return plan_epsilon(plan_, used_, dataset_);
-  return budget_->epsilon(total(part));
+  // Whatever was admitted is within the cap, also the one release that only the tightest accountant grants it.
+  const double spent = budget_->epsilon(total(part));
+  return dataset_.epsilon > 0 ? std::min(spent, dataset_.epsilon) : spent;
 }
 
 double Account::epsilon() const {
   if (!plan_.empty()) return plan_epsilon(plan_, used_, dataset_);
   double most = 0;
-  for (const std::string& place : places()) most = std::max(most, budget_->epsilon(total(place)));
+  for (const std::string& place : places()) most = std::max(most, epsilon_of(place));
   return most;
 }
 

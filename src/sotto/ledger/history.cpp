@@ -53,8 +53,10 @@ std::vector<Release> releases(const std::vector<Entry>& entries) {
                        e.kind == "charge" ? "committed" : "reserved", e.json.at("events").dump()});
       } else if (e.kind == "commit" || e.kind == "abandon") {
         const auto it = place.find(e.json.at("entry").get<std::int64_t>());
-        if (it != place.end())
-          all[it->second].state = e.kind == "commit" ? "committed" : "abandoned";
+        if (it == place.end()) continue;
+        all[it->second].state = e.kind == "commit" ? "committed" : "abandoned";
+        const std::string result = e.json.value("result", "");
+        all[it->second].result = result.substr(0, result.find(' '));  // a run's state may follow
       }
     } catch (const nlohmann::json::exception&) {
       throw VerificationFailed(

@@ -21,6 +21,7 @@ struct Release {
   std::int64_t entry = 0, time = 0;           // milliseconds since 1970
   std::string key, part, purpose, by, state;  // state: reserved, committed, abandoned
   std::string events;                         // JSON
+  std::string result = {};                    // which result the commit says it paid for, if any
 };
 
 // The releases among the entries of one data set, oldest first.

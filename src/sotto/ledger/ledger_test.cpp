@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/ledger/history.hpp"
 #include "sotto/ledger/schema.hpp"
@@ -120,6 +121,33 @@ TEST_P(LedgerTest, DisjointPartsSpendSeparatelyAndTheWholeSpendsForAll) {
   verify(l);
   d.name = "other", d.relation = Relation::replace_one;
   EXPECT_THROW(l.create(d), InvalidArgument);
+}
+
+// Nothing was released before it, so nothing it could depend on: the tightest accountant decides about the first.
+TEST_P(LedgerTest, TheFirstReleaseMayUseAllOfTheCapByTheTightestAccountant) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census(1);
+  d.parts = {"north", "south"};
+  l.create(d);
+  const auto gauss = [&](double multiplier, const std::string& key, const std::string& part) {
+    return Charge{.dataset = "census",
+                  .spec = {Relation::add_remove, {GaussianEvent::from_multiplier(multiplier)}},
+                  .key = key,
+                  .part = part};
+  };
+  double multiplier = 1;  // the least noise that one release within (1, 1e-6) needs
+  while (guarantee({Relation::add_remove, {GaussianEvent::from_multiplier(multiplier)}}, 1e-6).upper > 0.999)
+    multiplier *= 1.0005;
+  EXPECT_THROW(l.charge(gauss(multiplier * 0.99, "too much", "north")), BudgetExceeded);
+  const Receipt lone = l.charge(gauss(multiplier, "lone", "north"));
+  EXPECT_EQ(lone.epsilon_spent, 1);
+  EXPECT_EQ(lone.epsilon_left, 0);
+  EXPECT_THROW(l.charge(pure(1e-9, "more", "north")), BudgetExceeded);
+  EXPECT_THROW(l.charge(pure(1e-9, "more")), BudgetExceeded);
+  // Others are not in the north; after a first release of their own the filter decides.
+  l.charge(pure(0.01, "little", "south"));
+  EXPECT_THROW(l.charge(gauss(multiplier, "not first", "south")), BudgetExceeded);
+  verify(l);
 }
 
 TEST_P(LedgerTest, LossDistributionsNeedAPlanAndCoverExactlyThePlan) {
