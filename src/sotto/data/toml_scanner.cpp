@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+
+#include "sotto/core/text.hpp"
 
 namespace sotto::detail {
 namespace {
@@ -15,19 +16,8 @@ using Json = nlohmann::ordered_json;
 
 // How many bytes the code point at the front has; 0 when the bytes are not UTF-8.
 std::size_t code_point_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return 1;
-  const auto length = static_cast<std::size_t>(std::countl_one(first));
-  if (length < 2 || length > 4 || length > text.size()) return 0;
-  std::uint32_t point = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0U) != 0x80U) return 0;
-    point = point << 6U | (byte & 0x3FU);
-  }
-  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = point >= 0xD800 && point < 0xE000;
-  return point < kSmallest[length] || point > 0x10FFFF || surrogate ? 0 : length;
+  std::size_t length = 0;
+  return next_code_point(text, length) < 0 ? 0 : length;
 }
 
 void append_utf8(std::string& out, std::uint32_t point) {

@@ -7,33 +7,12 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/text.hpp"
 
 namespace sotto::ledger {
 namespace {
 
 using Json = nlohmann::json;
-
-// The code point at `i`, which is moved past it; −1 when it is not UTF-8.
-long next_code_point(std::string_view text, std::size_t& i) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
-  const unsigned first = byte(i++);
-  if (first < 0x80) return first;
-  const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-  if (first < 0xc2 || first > 0xf4 || i + static_cast<std::size_t>(more) > text.size()) return -1;
-  long point = first & (0x3f >> more);
-  for (int k = 0; k < more; ++k, ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return -1;
-    point = point << 6 | (byte(i) & 0x3f);
-  }
-  constexpr long kSmallest[] = {0, 0x80, 0x800, 0x10000};
-  if (point < kSmallest[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return -1;
-  return point;
-}
-
-bool invisible(long p) {
-  return p < 0x20 || (p >= 0x7f && p < 0xa0) || (p >= 0x200b && p <= 0x200f) ||
-         (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) || p == 0xfeff;
-}
 
 void check_list(std::string_view what, const std::vector<std::string>& names) {
   std::set<std::string> seen;
@@ -54,7 +33,7 @@ void check_text(std::string_view what, std::string_view text, std::size_t longes
   for (std::size_t i = 0; i < text.size();) {
     const long point = next_code_point(text, i);
     if (point < 0) throw InvalidArgument(fmt::format("the {} is not valid UTF-8", what));
-    if (invisible(point))
+    if (is_invisible(point))
       throw InvalidArgument(
           fmt::format("the {} contains the invisible character U+{:04X}", what, point),
           "use letters, digits, spaces and signs");

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/text.hpp"
 
 namespace sotto {
 
@@ -47,6 +48,7 @@ Release<Histogram> StabilityHistogramPlan::run(
 }
 
 void StabilityHistogramAccumulator::add(std::string_view category) {
+  if (!is_utf8(category)) return add(as_utf8(category));
   auto it = counts_.find(category);
   if (it == counts_.end()) it = counts_.emplace(category, 0).first;
   ++it->second;

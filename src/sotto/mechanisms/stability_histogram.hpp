@@ -6,6 +6,7 @@
 //            in one data set and not in its neighbour, passes with probability P(1 + Z ≥ τ) ≤ δ; all others differ as in a
 //            histogram over declared categories [KKMN09], [BNS16].
 // Numerics   τ = 1 + ⌈b(ln(1/δ) − ln(1+e^{−1/b}))⌉ + 1, the last step covering the rounding of the logarithms.
+//            A category is the record's text with bytes that are not UTF-8 spelled out (core/text.hpp), so that every result can be written.
 // Not        replayable on neighbours: the set of noised cells itself depends on the data; that is what δ pays for.
 // Reference  [KKMN09], [BNS16]; docs/math/statistics.md.
 #pragma once
