@@ -45,9 +45,9 @@ struct Block {
   Matrix rows, margins;
   std::size_t first = 0;
 
-  void load(const ExactRows& data, std::size_t block) {
+  void load(const ExactRows& data, std::size_t rows_in_all, std::size_t block) {
     first = block * kBlock;
-    const std::size_t count = std::min(kBlock, data.size() - first);
+    const std::size_t count = std::min(kBlock, rows_in_all - first);
     rows = FloatRows(data.row(first).data(), index(count), index(data.dimension())).cast<double>();
   }
   void done(const ExactRows& data) const {
@@ -108,6 +108,11 @@ void curvatures_in_place(const Targets& targets, const ExactRows& data, Block& b
   }
 }
 
+// The largest eigenvalue of a record's Hessian in its margins.
+double margin_curvature(Loss loss, std::size_t outputs) {
+  return outputs > 1 && loss == Loss::logistic ? 0.5 : curvature_bound(loss);
+}
+
 double norm(std::span<const double> v) {
   return Eigen::Map<const Eigen::VectorXd>(v.data(), index(v.size())).stableNorm();
 }
@@ -136,7 +141,7 @@ double ProblemSize::largest_theta() const {
 // and the chunks.
 double ProblemSize::gradient_error(double theta_norm) const {
   const auto p = static_cast<double>(dimension), k = static_cast<double>(outputs);
-  const double curvature = outputs > 1 && loss == Loss::logistic ? 0.5 : curvature_bound(loss);
+  const double curvature = margin_curvature(loss, outputs);
   const double slope =
       loss == Loss::squared ? (theta_norm + 1) * std::sqrt(k) : slope_norm(loss, outputs);
   const double blocks = std::ceil(rows / kBlock);
@@ -162,8 +167,10 @@ double curvature_trace(Loss loss, std::size_t outputs) {
 }
 
 ConvexProblem::ConvexProblem(const ExactRows& rows, Loss loss, std::size_t outputs, double ridge,
-                             std::span<const double> linear, unsigned threads)
+                             std::span<const double> linear, unsigned threads,
+                             std::size_t most_rows)
     : rows_(&rows),
+      count_(std::min(rows.size(), most_rows)),
       loss_(loss),
       outputs_(outputs),
       ridge_(ridge),
@@ -178,6 +185,14 @@ ConvexProblem::ConvexProblem(const ExactRows& rows, Loss loss, std::size_t outpu
   if (linear_.size() != size()) invariant_broken("a linear term of another size than the model");
 }
 
+double ConvexProblem::smoothness() const {
+  return (ridge_ + margin_curvature(loss_, outputs_) * static_cast<double>(count_)) * (1 + 0x1p-40);
+}
+
+ConvexProblem ConvexProblem::with_ridge(double ridge) const {
+  return {*rows_, loss_, outputs_, ridge, linear_, threads_, count_};
+}
+
 double ConvexProblem::Point::gradient_norm() const { return norm(gradient); }
 
 double ConvexProblem::Point::gradient_bound() const {
@@ -188,7 +203,7 @@ double ConvexProblem::Point::gradient_bound() const {
 // f(partial, first block, one past the last block) once per chunk, chunks spread over threads. bytes: size of one partial sum.
 template <class Partial, class F>
 std::vector<Partial> ConvexProblem::over_chunks(std::size_t bytes, F&& f) const {
-  const std::size_t blocks = (rows_->size() + kBlock - 1) / kBlock;
+  const std::size_t blocks = (count_ + kBlock - 1) / kBlock;
   const std::size_t chunks = chunk_count(blocks, bytes);
   std::vector<Partial> partials(chunks);
   parallel_blocks(chunks, threads_, [&](std::size_t chunk, unsigned) {
@@ -209,7 +224,7 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
         part.gradient = Matrix::Zero(k, p);
         Block block;
         for (std::size_t b = begin; b < end; ++b) {
-          block.load(*rows_, b);
+          block.load(*rows_, count_, b);
           block.multiply(theta, outputs_);
           part.value += slopes_in_place(targets, *rows_, block);
           part.gradient.noalias() += block.margins * block.rows;
@@ -234,7 +249,7 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
   const ProblemSize size{.loss = loss_,
                          .outputs = outputs_,
                          .dimension = rows_->dimension(),
-                         .rows = static_cast<double>(rows_->size()),
+                         .rows = static_cast<double>(count_),
                          .ridge = ridge_,
                          .linear_norm = norm(linear_)};
   point.gradient_error = size.gradient_error(theta_norm);
@@ -251,7 +266,7 @@ std::vector<double> ConvexProblem::hessian(std::span<const double> theta) const 
         Block block;
         Matrix weighted;
         for (std::size_t b = begin; b < end; ++b) {
-          block.load(*rows_, b);
+          block.load(*rows_, count_, b);
           block.multiply(theta, outputs_);
           curvatures_in_place(targets, *rows_, block);
           for (Index i = 0; i < k; ++i) {
@@ -297,7 +312,7 @@ std::vector<double> ConvexProblem::hessian_times(std::span<const double> theta,
         Block block;
         Matrix along;
         for (std::size_t b = begin; b < end; ++b) {
-          block.load(*rows_, b);
+          block.load(*rows_, count_, b);
           block.multiply(theta, outputs_);
           curvatures_in_place(targets, *rows_, block);
           along.noalias() = direction * block.rows.transpose();

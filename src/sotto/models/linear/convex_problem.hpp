@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,12 +41,16 @@ struct ProblemSize {
 
 class ConvexProblem {
  public:
-  // linear: b, empty for none. ridge: Λ > 0.
+  // linear: b, empty for none. ridge: Λ > 0. most_rows: of more rows only the first so many count.
   ConvexProblem(const ExactRows& rows, Loss loss, std::size_t outputs, double ridge,
-                std::span<const double> linear = {}, unsigned threads = 0);
+                std::span<const double> linear = {}, unsigned threads = 0,
+                std::size_t most_rows = std::numeric_limits<std::size_t>::max());
 
   std::size_t size() const { return outputs_ * rows_->dimension(); }
   double ridge() const { return ridge_; }
+  // M with ‖∇J(a) − ∇J(b)‖ ≤ M‖a − b‖.
+  double smoothness() const;
+  ConvexProblem with_ridge(double ridge) const;
 
   struct Point {
     std::vector<double> theta, gradient;
@@ -68,6 +73,7 @@ class ConvexProblem {
   std::vector<Partial> over_chunks(std::size_t bytes, F&& f) const;
 
   const ExactRows* rows_;
+  std::size_t count_;  // of the rows that count
   Loss loss_;
   std::size_t outputs_;
   double ridge_;

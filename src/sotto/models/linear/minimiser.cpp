@@ -14,6 +14,10 @@ using Vector = Eigen::VectorXd;
 using Point = ConvexProblem::Point;
 
 constexpr int kHalvings = 40;
+constexpr int kDirectSteps = 100;  // of Newton's method from 0
+constexpr double kWeaker = 8;      // from one regulariser to the next
+constexpr double kLoose = 1e-3;    // of its own regulariser's share, the gradient left on the way
+constexpr int kPlainSteps = 256;   // without a search, before the better methods get another chance
 
 Eigen::Map<const Vector> view(const std::vector<double>& v) {
   return {v.data(), static_cast<Eigen::Index>(v.size())};
@@ -80,6 +84,37 @@ Minimum minimise(const ConvexProblem& problem, double tolerance, std::vector<dou
     if (!moved) break;
   }
   return {at.theta, at.gradient_bound(), iteration, descended};
+}
+
+Minimum certified_minimum(const ConvexProblem& problem, double tolerance,
+                          MinimiserOptions options) {
+  MinimiserOptions first = options;
+  first.iterations = std::min(options.iterations, kDirectSteps);
+  Minimum found = minimise(problem, tolerance, {}, first);
+  if (found.gradient_bound <= tolerance) return found;
+
+  // Each minimiser is close to the next: J(θ) ≤ J_s(θ) ≤ J_s(0) = J(0) all the way, as for a descent from 0.
+  std::vector<double> theta;
+  for (double ridge = problem.smoothness(); ridge > problem.ridge(); ridge /= kWeaker) {
+    const double norm =
+        Eigen::Map<const Vector>(theta.data(), static_cast<Eigen::Index>(theta.size())).norm();
+    theta = minimise(problem.with_ridge(ridge), std::max(tolerance, kLoose * ridge * (1 + norm)),
+                     std::move(theta), options)
+                .theta;
+  }
+  found = minimise(problem, tolerance, std::move(theta), options);
+
+  const double step = 1 / problem.smoothness();
+  while (!(found.gradient_bound <= tolerance)) {
+    Point at = problem.evaluate(std::move(found.theta));
+    for (int i = 0; i < kPlainSteps && !(at.gradient_bound() <= tolerance); ++i) {
+      std::vector<double> next(at.theta.size());
+      for (std::size_t j = 0; j < next.size(); ++j) next[j] = at.theta[j] - step * at.gradient[j];
+      at = problem.evaluate(std::move(next));
+    }
+    found = minimise(problem, tolerance, std::move(at.theta), options);
+  }
+  return found;
 }
 
 }  // namespace sotto

@@ -45,6 +45,12 @@ double tolerable_ridge(const ObjectiveBound& bound, double epsilon) {
   return std::min(free_ridge(bound, epsilon), ridge_for_price(bound, epsilon / kTolerable));
 }
 
+double norm_of(const std::vector<double>& v) {
+  double norm = 0;
+  for (const double x : v) norm = std::hypot(norm, x);
+  return norm;
+}
+
 }  // namespace
 
 ObjectivePerturbationPlan::ObjectivePerturbationPlan(ObjectivePerturbationOptions options,
@@ -74,6 +80,8 @@ ObjectivePerturbationPlan::ObjectivePerturbationPlan(ObjectivePerturbationOption
              main.kind());
   const double noise_norm = noise_scale() * (laplace_ ? static_cast<double>(size())
                                                       : std::sqrt(static_cast<double>(size())));
+  most_rows_ = most_rows(static_cast<double>(rows));
+  longest_noise_ = kLongerNoise * noise_norm;
   tolerance_ = minimiser_tolerance({.loss = options.loss,
                                     .outputs = options.outputs,
                                     .dimension = dimension,
@@ -203,10 +211,12 @@ Release<LinearModel> ObjectivePerturbationPlan::run(const ExactRows& rows, Rng& 
                           .norm = Norm::l2,
                           .scale = noise_scale()});
   const std::vector<double> b = laplace_ ? laplace_->sample(rng) : gaussian_->sample(rng);
-  const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, b, options_.threads);
-  const Minimum minimum = minimise(problem, tolerance_);
-  if (!(minimum.gradient_bound <= tolerance_))
-    invariant_broken("a minimiser that cannot be certified; nothing was released");
+  // Less likely than one in 10^12, and no matter of the data.
+  if (!(norm_of(b) <= longest_noise_))
+    invariant_broken("noise longer than any that is planned for");
+  const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, b, options_.threads,
+                              most_rows_);
+  const Minimum minimum = certified_minimum(problem, tolerance_);
   std::vector<double> weights = covering_->release({minimum.theta}, std::move(covering));
   scope.publish(std::span<double>(weights));
   return {model_for(rows, options_.loss, options_.outputs, std::move(weights)), *this};

@@ -60,8 +60,8 @@ class ObjectivePerturbationPlan {
 
   ObjectivePerturbationOptions options_;
   ObjectiveBound bound_;
-  std::size_t dimension_;
-  double ridge_ = 0, tolerance_ = 0;
+  std::size_t dimension_, most_rows_ = 0;
+  double ridge_ = 0, tolerance_ = 0, longest_noise_ = 0;
   std::optional<SphericalLaplace> laplace_;    // pure
   std::optional<SphericalGaussian> gaussian_;  // else
   std::optional<Event> ideal_;

@@ -13,9 +13,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kCoveringShare = 0.01;             // of the budget
-constexpr double kSmallestRegularisation = 1e-10;   // below, Newton's equations are ill-conditioned
-constexpr double kMoreRows = 4, kLongerNoise = 16;  // than declared, and than usual
+constexpr double kCoveringShare = 0.01;            // of the budget
+constexpr double kSmallestRegularisation = 1e-10;  // below, Newton's equations are ill-conditioned
+constexpr double kMoreRows = 4;                    // than declared
 
 // Λ² × the variance of a coordinate of the noise: what the noise would be at Λ = 1.
 double unit_variance(const Budget& budget, double sensitivity, double size) {
@@ -33,18 +33,20 @@ double unit_variance(const Budget& budget, double sensitivity, double size) {
 double minimiser_tolerance(ProblemSize problem) {
   const double wide = std::max(1.0, static_cast<double>(problem.dimension) / 1024);
   const double usual = 0x1p-34 * (problem.rows * wide + problem.linear_norm + 64);
-  // Whether a minimiser can be certified must not depend on the data: no θ on the way to it and no number of rows near the declared one
-  // may leave more rounding than this.
-  problem.rows *= kMoreRows;
+  // Whether a minimiser can be certified must not depend on the data: no θ on the way to it and no number of rows that count may leave
+  // more rounding than a quarter of this.
+  problem.rows = static_cast<double>(most_rows(problem.rows));
   problem.linear_norm *= kLongerNoise;
-  return std::max(usual, 2 * problem.gradient_error(problem.largest_theta()));
+  return std::max(usual, 4 * problem.gradient_error(problem.largest_theta()));
 }
+
+std::size_t most_rows(double declared) { return static_cast<std::size_t>(kMoreRows * declared); }
 
 std::vector<std::string> minimiser_assumptions(Relation relation) {
   if (count_is_public(relation)) return {};
   return {fmt::format(
-      "there are at most {} times the declared rows: up to there every minimiser can be "
-      "certified; beyond, training stops and releases nothing",
+      "there are at most {} times the declared rows: of more only the first are used, and one "
+      "record more or less then counts as two",
       kMoreRows)};
 }
 
@@ -84,6 +86,7 @@ OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options
                                     .dimension = dimension,
                                     .rows = n,
                                     .ridge = ridge_});
+  most_rows_ = most_rows(n);
   sensitivity_ = (moved + 2 * tolerance_) / ridge_ * (1 + 0x1p-50);
 
   if (!budget.is_pure()) {
@@ -125,10 +128,9 @@ std::vector<std::string> OutputPerturbationPlan::assumptions() const {
 
 Release<LinearModel> OutputPerturbationPlan::run(const ExactRows& rows, Rng& rng) const {
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
-  const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, {}, options_.threads);
-  const Minimum minimum = minimise(problem, tolerance_);
-  if (!(minimum.gradient_bound <= tolerance_))
-    invariant_broken("a minimiser that cannot be certified; nothing was released");
+  const ConvexProblem problem(rows, options_.loss, options_.outputs, ridge_, {}, options_.threads,
+                              most_rows_);
+  const Minimum minimum = certified_minimum(problem, tolerance_);
 
   std::vector<double> weights;
   if (gaussian_) {

@@ -8,8 +8,8 @@
 //            everything else. L: 1, √2 for softmax, √K for one-vs-rest (convex_problem.hpp).
 //            Nothing is divided by a number of records. λ = Λ/rows by a public rule unless given: it balances the expected loss that noise
 //            causes, trace·rows·v/(2Λ²) with v = Λ² × the variance of a coordinate, against Λ·norm²/2.
-//            γ is a public constant. A minimiser that cannot be certified to it stops the run (an internal error): the proof in
-//            docs/math says why this does not happen for data of about the declared size.
+//            γ is a public constant, above what rounding takes at the minimiser of any data of up to four times the declared rows; of
+//            more, the first so many are used. Every run ends with a certified minimiser (minimiser.hpp).
 //            Squared loss has no bounded slope and is refused; sufficient statistics serve it better.
 // Numerics   The query is put on a lattice; see AdditiveMechanism and CoveringNoise.
 // Reference  [CMS11], [BST14]; docs/math/output-perturbation.md.
@@ -57,16 +57,19 @@ class OutputPerturbationPlan {
  private:
   OutputPerturbationOptions options_;
   Relation relation_;
-  std::size_t dimension_;
+  std::size_t dimension_, most_rows_ = 0;
   double ridge_ = 0, tolerance_ = 0, sensitivity_ = 0, epsilon_ = 0;
   std::optional<SphericalLaplace> laplace_;  // pure
   std::optional<CoveringNoise> covering_;    // pure
   std::optional<AdditiveMechanism> gaussian_;
 };
 
-// The gradient norm to which minimisers are certified: public, and above what rounding can take at the minimiser of any data of up to
-// four times problem.rows, the declared number.
+// The gradient norm to which minimisers are certified: public, and four times what rounding can take at the minimiser of any data of up to
+// most_rows(problem.rows), problem.rows being the declared number.
+// kLongerNoise: a linear term so many times as long as problem.linear_norm is allowed for.
+inline constexpr double kLongerNoise = 16;
 double minimiser_tolerance(ProblemSize problem);
+std::size_t most_rows(double declared);
 // What that rests on, in words; nothing where the number of rows is public.
 std::vector<std::string> minimiser_assumptions(Relation relation);
 

@@ -203,6 +203,63 @@ TEST(OutputPerturbation, NoDataKeepsAMinimiserFromBeingCertified) {
                InvalidArgument);
 }
 
+// Nor must it depend on how many steps Newton's method needs, which here are more than 300 from 0.
+TEST(OutputPerturbation, AHardProblemEndsCertified) {
+  constexpr std::size_t kFeatures = 132, kRows = 433;
+  constexpr double kLambda = 1e-9;
+  Rng random = Rng::insecure_seed(40);
+  std::vector<double> direction(kFeatures);
+  for (double& w : direction) w = uniform(random);
+  ExactRows rows(kFeatures, std::sqrt(static_cast<double>(kFeatures)), 1);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    std::vector<float> x(kFeatures);
+    double margin = 0;
+    for (std::size_t j = 0; j < kFeatures; ++j) {
+      x[j] = random.next_u64() % 2 ? 1.0f : 0.0f;
+      margin += direction[j] * x[j];
+    }
+    rows.add(x, (margin > 0) == (random.next_u64() % 20 != 0) ? 1.0f : -1.0f);
+  }
+  const ProblemSize size{.loss = Loss::huber_hinge,
+                         .dimension = kFeatures + 1,
+                         .rows = kRows,
+                         .ridge = kLambda * kRows};
+  const ConvexProblem problem(rows, Loss::huber_hinge, 1, size.ridge, {}, 1);
+  EXPECT_GT(minimise(problem, minimiser_tolerance(size)).gradient_bound, minimiser_tolerance(size));
+  EXPECT_LE(certified_minimum(problem, minimiser_tolerance(size)).gradient_bound,
+            minimiser_tolerance(size));
+  const OutputPerturbationPlan plan({.loss = Loss::huber_hinge, .regularisation = kLambda},
+                                    Relation::replace_one, kRows, kFeatures + 1, Budget::zcdp(0.5));
+  Rng rng = Rng::insecure_seed(5);
+  EXPECT_NO_THROW(plan.run(rows, rng));
+}
+
+// Steps of length 1/M need no search; they come last and are enough alone.
+TEST(OutputPerturbation, PlainStepsCertifyWhereNoOtherMethodIsAllowed) {
+  Rng random = Rng::insecure_seed(3);
+  std::vector<Record> records;
+  for (int i = 0; i < 50; ++i) records.push_back(random_record(1, random));
+  const ExactRows rows = rows_of(records);
+  const ConvexProblem problem(rows, Loss::logistic, 1, 0.5, {}, 1);
+  const Minimum found = certified_minimum(problem, 1e-9, {.iterations = 0});
+  EXPECT_LE(found.gradient_bound, 1e-9);
+  EXPECT_LE(distance(found.theta, minimiser_of(records, Loss::logistic, 1, 0.5)), 1e-8);
+}
+
+// The number of rows is private under add_remove: no number of them may end in an error.
+TEST(OutputPerturbation, OfFarMoreRowsThanDeclaredTheFirstAreUsed) {
+  Rng random = Rng::insecure_seed(3);
+  std::vector<Record> records;
+  for (int i = 0; i < 1000; ++i) records.push_back(random_record(1, random));
+  const OutputPerturbationPlan plan({}, Relation::add_remove, 100, 2, Budget::zcdp(0.5));
+  const auto run = [&](const std::vector<Record>& data) {
+    Rng rng = Rng::insecure_seed(5);
+    return plan.run(rows_of(data), rng).value.weights;
+  };
+  EXPECT_EQ(run(records), run({records.begin(), records.begin() + 400}));
+  EXPECT_NE(run(records), run({records.begin(), records.begin() + 399}));
+}
+
 TEST(OutputPerturbation, RefusesWhatItCannotProve) {
   EXPECT_THROW(
       OutputPerturbationPlan({.loss = Loss::squared}, Relation::add_remove, 10, 2, Budget::pure(1)),
