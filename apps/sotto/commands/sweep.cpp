@@ -248,7 +248,7 @@ Command sweep_command() {
                 "--methods auto,gradient --epsilons 0.3,1,3 --delta 1e-5 --repeats 2 --out curve"},
                {"What would it cost on private data?",
                 "sotto sweep --data people.csv --schema people.toml --model linear --delta "
-                "1e-5 --private --test people.csv --dry-run"},
+                "1e-5 --private --test public.csv --dry-run"},
                {"The curve of a small network",
                 "sotto sweep --data people.csv --schema people.toml --model mlp --target city "
                 "--epsilons 1,8 --delta 1e-5 --repeats 1 --epochs 2 --out networks"}},

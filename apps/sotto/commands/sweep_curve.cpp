@@ -40,6 +40,14 @@ std::vector<double> epsilons_of(const Arguments& arguments) {
   return result;
 }
 
+// By its place, under whatever name; the content is not compared, because the answer would depend on it. A folder holds training and
+// test files side by side.
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code absent;
+  if (std::filesystem::is_directory(a, absent)) return false;
+  return a == b || std::filesystem::equivalent(a, b, absent);
+}
+
 struct Sweep {
   std::vector<double> epsilons;
   std::uint64_t repeats;
@@ -151,6 +159,10 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
     throw InvalidArgument(
         "--private needs --test FILE with public rows: measuring on private ones is a release too",
         "or leave out --private when the data is public or synthetic");
+  if (is_private && is_same_file(arguments.text("data"), arguments.text("test")))
+    throw InvalidArgument(
+        "--test names the private data itself: what is measured on it is printed as it is",
+        "give a file with public rows");
   if (is_private && subject.rows())
     check_delta(arguments, *subject.rows(), "declared rows", context);
   // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
