@@ -118,6 +118,48 @@ TEST_F(ReleaseCommand, ReplaysOnFilesWithOneRowReplaced) {
   }
 }
 
+TEST_F(ReleaseCommand, ReplaysOnFilesWithOneRowNulled) {
+  std::vector<Words> all = statistics();
+  for (const Words& more :
+       {Words{"histogram", "--column", "city", "--values", "Turin,else", "--other", "else"},
+        Words{"count", "--column", "city"}, Words{"count", "--column", "age", "--lower", "0"},
+        Words{"sum", "--column", "age", "--lower", "60", "--upper", "90"},
+        Words{"quantile", "--column", "age", "--lower", "0", "--upper", "100", "--probability",
+              "0.1"}}) {
+    Words words = {"release"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--epsilon", "3"});
+    all.push_back(words);
+  }
+  for (const std::string row : {"1e9,Rome", "-1e9,Oslo", "53.5,Turin"}) {
+    const std::string as_it_is = file("as_it_is.csv", plus(common_, row));
+    for (const std::string null : {",", "NaN, ", "?,?"}) {
+      const std::string nulled = file("nulled.csv", plus(common_, null));
+      for (const Words& words : all) {
+        Words full = with_relation(words, "zero_out");
+        full.insert(full.end(), {"--missing-values", "?"});
+        EXPECT_EQ(difference(full, as_it_is, nulled), "")
+            << testing::PrintToString(words) << " row " << row << " nulled as " << null;
+      }
+    }
+  }
+}
+
+TEST_F(ReleaseCommand, NulledRowsAreInNoCategoryAndHaveNoPolicy) {
+  const std::string path = file("people.csv", std::vector<std::string>(200, ","));
+  Rng rng = Rng::insecure_seed(1);
+  const Json json = Json::parse(
+      run_words({"release", "histogram", "--data", path, "--column", "city", "--unknown-categories",
+                 "--epsilon", "10", "--delta", "1e-6", "--relation", "zero_out", "--json"},
+                rng));
+  EXPECT_EQ(json.at("value"), Json::object());
+  EXPECT_THROW(run_words({"release", "quantile", "--data", path, "--column", "age", "--lower", "0",
+                          "--upper", "100", "--epsilon", "3", "--relation", "zero_out", "--missing",
+                          "midpoint"},
+                         rng),
+               InvalidArgument);
+}
+
 TEST_F(ReleaseCommand, SkippedCellsAreLikeAbsentRows) {
   const std::string without = file("without.csv", common_);
   const std::string with = file("with.csv", plus(common_, ",Turin"));

@@ -97,6 +97,35 @@ TEST_F(TabularReplay, TrainingOnNothingIsLikeTrainingOnOneRow) {
   expect_neighbours(schema("add_remove", 8), csv("a.csv", ""), csv("b.csv", kExtremes[0]));
 }
 
+// A nulled row is one whose cells are all missing, whatever the schema does with missing cells elsewhere.
+TEST_F(TabularReplay, TrainingWithOneRowNulled) {
+  const std::string strict =
+      std::regex_replace(std::string(kColumns), std::regex("missing = \"midpoint\"\n"), "");
+  const std::string complete = std::regex_replace(kRows, std::regex("Milan,,"), "Milan,0,");
+  for (const std::string& columns : {std::string(kColumns), strict}) {
+    const std::string s = file("schema.toml", "relation = \"zero_out\"\nrows = 9\n" + columns);
+    for (const std::string& row : {kExtremes[0], kExtremes[1]}) {
+      SCOPED_TRACE(row);
+      expect_neighbours(s, csv("a.csv", complete + row), csv("b.csv", complete + ",,,,,,\n"));
+    }
+  }
+}
+
+TEST_F(TabularReplay, TrainingWithOneUserNulled) {
+  const std::string s =
+      file("schema.toml", std::string("relation = \"zero_out\"\nrows = 10\n"
+                                      "max_contributions = 2\n") +
+                              kColumns + "[columns.who]\ntype = \"text\"\nrole = \"user\"\n");
+  const std::vector<Run> all = runs(s);
+  ASSERT_GE(all.size(), 2u);
+  const std::string user = kExtremes[0] + kExtremes[1] + kExtremes[2], null = "z,,,,,,\n";
+  for (const Run& run : all)
+    EXPECT_EQ(difference(words(run, s, csv("a.csv", kRows + user)),
+                         words(run, s, csv("b.csv", kRows + null + null + null)), path("model")),
+              "")
+        << run.model << " " << run.method;
+}
+
 TEST_F(TabularReplay, TrainingWithOneUserMoreOrLess) {
   std::string many;
   for (const std::string& row : kExtremes) many += row;  // one user, five rows, two of them kept
@@ -145,15 +174,16 @@ class EvaluationReplay : public TabularReplay {
 };
 
 TEST_F(EvaluationReplay, WithABudgetOnNeighbouringFiles) {
-  for (const std::string relation : {"add_remove", "replace_one"}) {
-    const bool replace = relation == "replace_one";
+  for (const std::string relation : {"add_remove", "replace_one", "zero_out"}) {
+    const std::string other = relation == "add_remove"    ? ""
+                              : relation == "replace_one" ? "z,40,Turin,0,no,500,C\n"
+                                                          : ",,,,,,\n";
     for (const auto& [model, target] : {std::pair<std::string, std::string>("logistic", "ill"),
                                         {"logistic", "grade"},
                                         {"linear", "cost"}}) {
       train(model, target, schema(relation, 8));
       for (const std::string& row : kExtremes) {
-        const std::string a = csv("a.csv", kRows + (replace ? "z,40,Turin,0,no,500,C\n" : "")),
-                          b = csv("b.csv", kRows + row);
+        const std::string a = csv("a.csv", kRows + other), b = csv("b.csv", kRows + row);
         for (const Words& budget :
              {Words{"--epsilon", "1"}, Words{"--epsilon", "1", "--delta", "1e-6"},
               Words{"--rho", "0.1", "--delta", "1e-6", "--groups", "city"}}) {
@@ -185,9 +215,11 @@ TEST_F(EvaluationReplay, ClaimsNoMoreThanWasAskedAndReadsNothingInADryRun) {
 }
 
 TEST_F(TabularReplay, DraftingWithABudget) {
-  for (const std::string relation : {"add_remove", "replace_one"}) {
-    const bool replace = relation == "replace_one";
-    const std::string a = csv("a.csv", kRows + (replace ? "z,40,Turin,0,no,500,A\n" : ""));
+  for (const std::string relation : {"add_remove", "replace_one", "zero_out"}) {
+    const std::string other = relation == "add_remove"    ? ""
+                              : relation == "replace_one" ? "z,40,Turin,0,no,500,A\n"
+                                                          : ",,,,,,\n";
+    const std::string a = csv("a.csv", kRows + other);
     for (const std::string& row : kExtremes) {
       const std::string b = csv("b.csv", kRows + row);
       const auto draft = [&](const std::string& data) {

@@ -255,7 +255,7 @@ std::vector<Option> numeric_options() {
   options.push_back(missing_option(
       {"refuse", "midpoint", "skip"},
       "a missing or NaN cell is an error, counts as the middle of the bounds, or is left out "
-      "(add_remove only)"));
+      "(add_remove only); under zero_out it contributes nothing"));
   return options;
 }
 
@@ -274,7 +274,8 @@ Command release_command() {
                            .group = "Data"});
   count_options.push_back(missing_option(
       {"refuse", "skip"},
-      "with --lower or --upper: a missing or NaN cell is an error, or is not counted"));
+      "with --lower or --upper: a missing or NaN cell is an error, or is not counted (as always "
+      "under zero_out)"));
   std::vector<Option> quantile_options = numeric_options();
   quantile_options.push_back({.name = "probability",
                               .type = Type::number,

@@ -6,6 +6,7 @@
 #include "../reading_progress.hpp"
 #include "release.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/data/csv.hpp"
 #include "sotto/data/number.hpp"
@@ -33,11 +34,24 @@ Bounds bounds_of(const Arguments& arguments) {
   return {arguments.number("lower"), arguments.number("upper")};
 }
 
+// Under zero_out a missing cell is what a nulled row leaves, and there is nothing to choose: it contributes nothing.
+bool missing_is_null(const Arguments& arguments) {
+  if (relation_of(arguments) != Relation::zero_out) return false;
+  if (arguments.given("missing")) {
+    throw InvalidArgument(
+        "--missing does not go with zero_out: a missing cell is a nulled row's there, and "
+        "contributes nothing",
+        "leave out --missing");
+  }
+  return true;
+}
+
 // What becomes of a missing cell. Leaving the row out is the same as its absence, which only add_remove hides;
 // where the number of rows is public it would reveal how many cells are missing.
-enum class Missing { refuse, midpoint, skip };
+enum class Missing { refuse, midpoint, skip, null };
 
 Missing missing_of(const Arguments& arguments) {
+  if (missing_is_null(arguments)) return Missing::null;
   const std::string choice = arguments.text("missing");
   if (choice == "refuse") return Missing::refuse;
   if (choice == "midpoint") return Missing::midpoint;
@@ -88,12 +102,12 @@ Answer answer(const Release<Histogram>& release, std::uint64_t rows) {
   std::string text;
   std::size_t width = 0;
   for (const std::string& category : release.value.categories) {
-    width = std::max(width, category.size());
+    width = std::max(width, visible(category).size());
   }
   for (std::size_t i = 0; i < release.value.categories.size(); ++i) {
     counts[release.value.categories[i]] = release.value.counts[i];
-    text +=
-        fmt::format("\n  {:<{}}  {}", release.value.categories[i], width, release.value.counts[i]);
+    text += fmt::format("\n  {:<{}}  {}", visible(release.value.categories[i]), width,
+                        release.value.counts[i]);
   }
   if (text.empty()) text = "no category is common enough";
   return {.value = counts,
@@ -137,11 +151,14 @@ std::function<Answer(Rng&)> run_histogram(const Plan& plan, const Arguments& arg
     auto counts = plan.start();
     CsvReader reader = open_data(arguments);
     std::uint64_t rows = 0;
+    const bool nulls = plan.relation() == Relation::zero_out;
     reader.for_each_text(arguments.text("column"), [&](std::string_view cell, std::uint64_t row) {
       rows = row;
       progress.tick();
+      const std::string_view category = trimmed(cell);
+      if (nulls && category.empty()) return;
       try {
-        counts.add(trimmed(cell));
+        counts.add(category);
       } catch (const DataError&) {
         throw DataError(fmt::format("{}: row {}, column '{}': the cell is not one of --values",
                                     reader.label(), row, arguments.text("column")),
@@ -170,6 +187,7 @@ PreparedRelease prepare_count(const Arguments& arguments, Context& context) {
     throw InvalidArgument("--equals does not go with --lower and --upper",
                           "choose one kind of condition");
   }
+  const bool nulls = missing_is_null(arguments);
   const auto run = [=, &context](Rng& rng) {
     ReadingProgress progress(arguments.text("data"), context);
     CsvReader reader = open_data(arguments);
@@ -184,13 +202,15 @@ PreparedRelease prepare_count(const Arguments& arguments, Context& context) {
             progress.tick();
             count += value >= lower.value_or(-INFINITY) && value <= upper.value_or(INFINITY);
           },
-          arguments.text("missing") == "skip" ? MissingNumbers::as_nan : MissingNumbers::refuse);
+          nulls || arguments.text("missing") == "skip" ? MissingNumbers::as_nan
+                                                       : MissingNumbers::refuse);
     } else {
       const bool equals = arguments.given("equals");
       reader.for_each_text(arguments.text("column"), [&](std::string_view cell, std::uint64_t row) {
         rows = row;
         progress.tick();
         const std::string_view text = trimmed(cell);
+        if (nulls && text.empty()) return;
         count += equals ? text == arguments.text("equals") : !text.empty();
       });
     }

@@ -42,6 +42,11 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
   std::uint64_t rows = 0, refused = 0;
   reader.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t row) {
     rows = row;
+    const bool null = schema.relation == Relation::zero_out &&
+                      std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
+                        return column.encoder.is_missing(cells[column.field]);
+                      });
+    if (null) return;
     for (const Column& column : columns) {
       try {
         const ColumnEncoder& e = column.encoder;

@@ -58,11 +58,14 @@ class Text final : public ArrayText {
  public:
   Text(Array array, const std::string& path) : array_(std::move(array)) {
     const auto& shape = array_.shape;
-    if (shape.empty() || array_.values.empty()) {
-      throw DataError(fmt::format("{} holds no record", path),
+    if (!shape.empty()) {
+      columns_ =
+          std::accumulate(shape.begin() + 1, shape.end(), std::size_t{1}, std::multiplies<>());
+    }
+    if (shape.empty() || columns_ == 0) {  // no record at all is a number of records like any
+      throw DataError(fmt::format("{} holds no column", path),
                       "the first axis of the array counts the records");
     }
-    columns_ = std::accumulate(shape.begin() + 1, shape.end(), std::size_t{1}, std::multiplies<>());
   }
   std::size_t columns() const override { return columns_; }
   std::unique_ptr<ByteSource> text() const override {

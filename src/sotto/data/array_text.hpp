@@ -14,7 +14,7 @@ namespace sotto {
 
 class ArrayText {
  public:
-  // Null when the file, plain or gzip, does not begin like an array. Throws DataError when it does and is damaged, or holds no record.
+  // Null when the file, plain or gzip, does not begin like an array. Throws DataError when it does and is damaged, or has no column.
   static std::shared_ptr<const ArrayText> open(const std::string& path);
 
   virtual ~ArrayText() = default;

@@ -43,9 +43,14 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
   }
 }
 
-bool ColumnEncoder::is_missing(std::string_view cell) const {
+bool ColumnEncoder::is_marked(std::string_view cell) const {
   return cell.empty() ||
          std::find(missing_values_.begin(), missing_values_.end(), cell) != missing_values_.end();
+}
+
+bool ColumnEncoder::is_missing(std::string_view cell) const {
+  return is_marked(trimmed(cell)) ||
+         (is_numeric() && parse_number(cell).kind == CellKind::not_finite);
 }
 
 double ColumnEncoder::missing(std::string_view what) const {
@@ -73,7 +78,7 @@ double ColumnEncoder::numeric(std::string_view cell) const {
   if (parsed.kind == CellKind::not_finite) {
     return missing("the cell is NaN, infinite or too large for a double");
   }
-  if (is_missing(trimmed(cell))) return missing("the cell is marked as missing");
+  if (is_marked(trimmed(cell))) return missing("the cell is marked as missing");
   if (column_.invalid == Invalid::missing) return missing("the cell is not a number");
   throw CellRefused{"the cell is not a number",
                     "correct the file, or declare invalid = \"missing\" for the column"};
@@ -81,7 +86,7 @@ double ColumnEncoder::numeric(std::string_view cell) const {
 
 double ColumnEncoder::boolean(std::string_view cell) const {
   cell = trimmed(cell);
-  if (is_missing(cell)) return missing("the cell is empty or marked as missing");
+  if (is_marked(cell)) return missing("the cell is empty or marked as missing");
   if (!column_.values.empty()) {
     if (cell == column_.values[0]) return 0;
     if (cell == column_.values[1]) return 1;
@@ -107,7 +112,7 @@ std::uint32_t ColumnEncoder::index(std::string_view cell) const {
   }
   cell = trimmed(cell);
   const auto found = index_.find(cell);
-  if (found != index_.end() && !is_missing(cell)) return found->second;
+  if (found != index_.end() && !is_marked(cell)) return found->second;
   if (column_.missing == Missing::other) return static_cast<std::uint32_t>(column_.values.size());
   throw CellRefused{"the cell is not one of the declared values",
                     "add the value to the schema, or declare missing = \"other\" for the column"};

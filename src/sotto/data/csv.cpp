@@ -6,9 +6,11 @@
 #include <atomic>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/ordered_map.hpp"
 #include "sotto/data/source_error.hpp"
@@ -21,6 +23,7 @@ struct CsvReader::FirstPass {
   bool has_block = false;
   std::size_t mark = 0;     // length of the byte-order mark, when the block is the file's first
   std::uint64_t lines = 0;  // empty lines in the blocks before it
+  std::uint64_t blank = 0;  // those of them that are rows and are still to be delivered
 };
 
 namespace {
@@ -29,6 +32,13 @@ struct Item {
   CsvBlock block;
   bool first = false;
 };
+
+CsvBlock blank_block(std::size_t lines) {
+  CsvBlock block;
+  block.bytes.assign(lines + CsvCursor::kPadding, '\n');
+  block.size = lines;
+  return block;
+}
 
 struct Parsed {
   std::shared_ptr<void> result;  // null when there is a fault
@@ -129,15 +139,21 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
   }
   first_pass_ = open_pass();
   const auto empty = [&] {
-    header_error(options_, fmt::format("{} is empty", label_),
-                 options_.header ? "a header row with the columns' names is expected" : "");
+    throw SourceError(fmt::format("{} is empty", label_),
+                      "a header row with the columns' names is expected");
   };
-  if (!first_pass_->has_block) empty();
+  if (!first_pass_->has_block) {
+    if (options_.header) empty();
+    // Without a header row there may be no record at all, or nothing in any of them.
+    shapeless_ = true;
+    columns_ = options_.names.empty() ? std::vector<std::string>{"1"} : options_.names;
+    return;
+  }
   CsvCursor cursor(first_pass_->block.text().substr(first_pass_->mark), options_.delimiter,
                    options_.max_field_bytes);
   std::vector<CsvField> fields;
   try {
-    if (!cursor.next(fields)) empty();
+    if (!cursor.next(fields)) invariant_broken("a block of empty lines");
   } catch (const CsvFault& fault) {
     // Not header_error: a quote that the header leaves open ends, or does not, among the records.
     throw DataError(fmt::format("{}: line {}, {}: {}", label_, first_pass_->lines + fault.line + 1,
@@ -152,6 +168,10 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
           fmt::format("{}: the header holds a carriage return without a line feed", label_),
           "convert the line ends to LF or CRLF");
     }
+    if (options_.header && !is_utf8(fields[i].raw)) {
+      throw SourceError(fmt::format("{}: the name of column {} is not UTF-8", label_, i + 1),
+                        "convert the file to UTF-8");
+    }
     columns_.emplace_back(options_.header ? std::string(trimmed(fields[i].text(scratch)))
                                           : std::to_string(i + 1));
   }
@@ -164,8 +184,13 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
 }
 
 std::shared_ptr<CsvReader::FirstPass> CsvReader::open_pass() const {
-  auto pass = std::make_shared<FirstPass>(FirstPass{
-      CsvBlockReader(open_(), options_.block_bytes, options_.max_record_bytes), {}, false, 0, 0});
+  auto pass = std::make_shared<FirstPass>(
+      FirstPass{CsvBlockReader(open_(), options_.block_bytes, options_.max_record_bytes),
+                {},
+                false,
+                0,
+                0,
+                0});
   try {
     for (bool first = true; (pass->has_block = pass->blocks.next(pass->block)); first = false) {
       pass->mark = first ? mark_length(pass->block.text()) : 0;
@@ -189,6 +214,7 @@ std::size_t CsvReader::mark_length(std::string_view text) const {
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
+  if (shapeless_ && options_.names.empty()) return 0;
   const auto found = std::find(columns_.begin(), columns_.end(), name);
   if (found == columns_.end()) {
     header_error(options_, fmt::format("{} has no column '{}'", label_, name),
@@ -212,8 +238,16 @@ void CsvReader::run(const std::function<std::shared_ptr<void>(CsvRecords&)>& map
                     const std::function<void(void*, std::uint64_t)>& consume) {
   std::shared_ptr<FirstPass> pass = first_pass_ ? std::move(first_pass_) : open_pass();
   first_pass_.reset();
+  if (!options_.header && blank_lines_are_rows()) pass->blank = std::exchange(pass->lines, 0);
 
   const auto produce = [&](Item& item) {
+    if (pass->blank > 0) {
+      const std::uint64_t lines = std::min<std::uint64_t>(pass->blank, options_.block_bytes);
+      item.block = blank_block(lines);
+      item.first = false;
+      pass->blank -= lines;
+      return true;
+    }
     item.first = pass->has_block;
     if (!item.first) return pass->blocks.next(item.block);
     item.block = std::move(pass->block);
@@ -228,6 +262,7 @@ void CsvReader::run(const std::function<std::shared_ptr<void>(CsvRecords&)>& map
     try {
       std::vector<CsvField> header;
       if (skip) cursor.next(header);
+      if (blank_lines_are_rows()) cursor.take_blank_lines();
       CsvRecords records(item.block, cursor, columns_);
       parsed.result = map(records);
     } catch (const CsvFault& fault) {
@@ -331,7 +366,10 @@ void CsvReader::for_each_text(std::string_view column,
         return text;
       },
       [&](TextBlock&& text, std::uint64_t row) {
-        for (const CsvField& field : text.fields) visit(field.text(scratch), row++);
+        for (const CsvField& field : text.fields) {
+          const std::string_view cell = field.text(scratch);
+          visit(is_missing_marker(options_, cell) ? std::string_view() : cell, row++);
+        }
       });
 }
 

@@ -4,7 +4,8 @@
 //   reader.for_each_number("age", [&](double age, std::uint64_t row) { … });
 //
 // Quotes, line ends inside quotes, LF and CRLF, a UTF-8 byte-order mark; spaces around a number are
-// allowed. Rows are counted from 1 and are data records: the header and empty lines are not rows.
+// allowed. Rows are counted from 1 and are data records: the header is no row, nor is an empty line
+// where there are several columns; in a file of one column it is a row whose cell is missing.
 // Callbacks run on the calling thread in file order, and what they see does not depend on the
 // number of threads. Errors are DataErrors that name the file, the column and the row number, and
 // never quote a cell. Earlier rows have been delivered by then: release nothing before a pass is
@@ -89,6 +90,7 @@ class CsvReader {
       std::span<const std::size_t> columns,
       const std::function<void(std::span<const double> values, std::uint64_t first_row)>& visit,
       MissingNumbers missing = MissingNumbers::refuse);
+  // A cell that is marked as missing comes as an empty one.
   void for_each_text(std::string_view column,
                      const std::function<void(std::string_view text, std::uint64_t row)>& visit);
   void for_each_row(
@@ -114,12 +116,15 @@ class CsvReader {
            const std::function<void(void*, std::uint64_t)>& consume);
   std::shared_ptr<FirstPass> open_pass() const;
   std::size_t mark_length(std::string_view text) const;
+  bool blank_lines_are_rows() const { return columns_.size() == 1; }
   [[noreturn]] void raise(const CsvFault& fault, std::uint64_t rows, std::uint64_t lines) const;
 
   std::string label_;
   Opener open_;
   CsvOptions options_;
   std::vector<std::string> columns_;
+  bool shapeless_ =
+      false;  // no header and no line with anything on it: whatever column is asked for is there
   std::shared_ptr<FirstPass> first_pass_;
 };
 

@@ -141,7 +141,7 @@ bool CsvCursor::next(std::vector<CsvField>& fields) {
     }
     ++lines_;
     position_ = begin;
-    if (fields.size() == 1 && !fields[0].quoted && fields[0].raw.empty()) {
+    if (!blank_lines_ && fields.size() == 1 && !fields[0].quoted && fields[0].raw.empty()) {
       fields.clear();
       continue;
     }

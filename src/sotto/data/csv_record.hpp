@@ -4,7 +4,7 @@
 // quote inside an unquoted field, or text after a closing quote, is a fault: with that rule a byte
 // is inside quotes exactly when an odd number of quotes precedes it in its record, which is what
 // lets a file be cut at record ends without parsing it (csv_block.hpp). Lines end in LF or CRLF. A
-// line with nothing on it is not a record.
+// line with nothing on it is not a record, unless records have one field: then it is an empty one.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,9 @@ class CsvCursor {
   // The block holds whole records, the last one ended by a line feed.
   CsvCursor(std::string_view block, char delimiter, std::size_t max_field_bytes);
 
+  // From here on lines with nothing on them are records with one empty field.
+  void take_blank_lines() { blank_lines_ = true; }
+
   // False at the end of the block. Throws CsvFault.
   bool next(std::vector<CsvField>& fields);
 
@@ -65,7 +68,7 @@ class CsvCursor {
   std::string_view block_;
   char delimiter_;
   std::size_t max_field_bytes_;
-  bool has_nul_;
+  bool has_nul_, blank_lines_ = false;
   std::size_t position_ = 0;  // start of the next record
   std::size_t word_ = 0;      // start of the 64 bytes whose marks are in marks_
   std::uint64_t marks_ = 0;

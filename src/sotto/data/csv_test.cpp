@@ -97,7 +97,7 @@ TEST(Csv, SkipsAByteOrderMark) {
 
 TEST(Csv, EmptyLinesAreNotRecords) {
   EXPECT_EQ(rows_of("a,b\n\n1,2\n\r\n\n3,4\n\n"), (Rows{{"1", "2"}, {"3", "4"}}));
-  EXPECT_EQ(rows_of("a\n1\n\n\"\"\n"), (Rows{{"1"}, {""}}));
+  EXPECT_EQ(rows_of("a\n1\n\"\"\n"), (Rows{{"1"}, {""}}));
 }
 
 TEST(Csv, WithoutAHeaderColumnsAreNumberedOrNamed) {
@@ -199,6 +199,35 @@ TEST(Csv, RefusesMalformedRecordsWithTheirPlace) {
                         "a\n"),
               HasSubstr("is UTF-16"));
   EXPECT_THAT(row_error("a,b\r1,2\r"), HasSubstr("carriage return without a line feed"));
+}
+
+TEST(Csv, BlankLinesAreRowsOfAFileWithOneColumnOnly) {
+  EXPECT_EQ(rows_of("\n\na\n1\n\n\r\n2\n\n"), (Rows{{"1"}, {""}, {""}, {"2"}, {""}}));
+  EXPECT_EQ(rows_of("a\n1\n2"), (Rows{{"1"}, {"2"}}));  // the end of the last line is none
+  EXPECT_EQ(rows_of("a,b\n1,2\n\n3,4\n\n"), (Rows{{"1", "2"}, {"3", "4"}}));
+  EXPECT_EQ(rows_of("\n1,2\n\n3,4\n", {.header = false}), (Rows{{"1", "2"}, {"3", "4"}}));
+  for (const std::size_t block : {1u, 2u, 3u, 1024u}) {
+    EXPECT_EQ(rows_of("\n\n\n1\n\n2\n", {.header = false, .block_bytes = block}),
+              (Rows{{""}, {""}, {""}, {"1"}, {""}, {"2"}}))
+        << block;
+    EXPECT_EQ(CsvReader::from_text("a\n\n\n\n\n", {.block_bytes = block}).count_rows(), 4u);
+  }
+  EXPECT_THAT(number_error("a\n1\n\n2\n", "a"),
+              HasSubstr("row 2 (line 3), column 'a': the cell is empty"));
+  EXPECT_THAT(number_error("a\n1\n\n2\nx\n", "a", {.missing_values = {}, .block_bytes = 1}),
+              HasSubstr("row 2 (line 3), column 'a': the cell is empty"));
+}
+
+// One row more or less, or one cell emptied, must not decide whether a file without a header is accepted.
+TEST(Csv, WithoutAHeaderAFileMayBeEmpty) {
+  const CsvOptions plain{.header = false}, two{.header = false, .names = {"a", "b"}};
+  EXPECT_EQ(rows_of("", plain), Rows{});
+  EXPECT_EQ(rows_of("", two), Rows{});
+  EXPECT_EQ(rows_of("\n\n", two), Rows{});
+  EXPECT_EQ(rows_of("\n\n", plain), (Rows{{""}, {""}}));
+  EXPECT_EQ(number_error("", "3", plain), "no error");
+  EXPECT_EQ(number_error("", "b", two), "no error");
+  EXPECT_THAT(number_error("", "c", two), HasSubstr("has no column 'c'"));
 }
 
 TEST(Csv, RefusesEmptyMissingAndUnreadableFiles) {

@@ -47,6 +47,8 @@ class ColumnEncoder {
   std::uint32_t index(std::string_view cell) const;
   // The names behind index(): the declared values and, where it exists, "other"; false and true for a boolean.
   const std::vector<std::string>& labels() const { return labels_; }
+  // Whether the cell says nothing: empty, marked as missing, or a number that is not finite.
+  bool is_missing(std::string_view cell) const;
   // A scaled value in the unit of the column.
   double unscaled(double value) const;
 
@@ -54,7 +56,7 @@ class ColumnEncoder {
   double numeric(std::string_view cell) const;
   double boolean(std::string_view cell) const;
   double missing(std::string_view what) const;
-  bool is_missing(std::string_view cell) const;
+  bool is_marked(std::string_view trimmed_cell) const;  // empty or marked as missing
 
   ColumnSchema column_;
   double middle_, half_width_;  // of the bounds

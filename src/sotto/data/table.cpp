@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <limits>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
@@ -82,6 +83,14 @@ class RecordEncoder {
     for (const ColumnEncoder& g : groups_) add(reader, g.column().name, group_fields_);
     const Schema& schema = encoder.schema();
     if (schema.unit == Unit::user) add(reader, schema.user()->name, user_);
+    if (schema.relation == Relation::zero_out && options.targets) {
+      const auto watch = [&](const ColumnEncoder& column, std::size_t field) {
+        nullable_.emplace_back(column, field);
+      };
+      for (std::size_t i = 0; i < features_.size(); ++i) watch(encoder.features()[i], features_[i]);
+      for (const std::size_t field : target_) watch(encoder.target(), field);
+      for (std::size_t g = 0; g < groups_.size(); ++g) watch(groups_[g], group_fields_[g]);
+    }
   }
 
   bool has_user() const { return !user_.empty(); }
@@ -102,19 +111,21 @@ class RecordEncoder {
         }
         std::size_t column = 0;
         const Table::Sink sink = table.add_row();
+        const bool null = is_null(fields, scratch.back());
+        if (null) sink.factor = std::numeric_limits<double>::quiet_NaN();
         try {
-          sink.factor = encoder_->encode(cells, sink.dense, sink.hot, column);
+          if (!null) sink.factor = encoder_->encode(cells, sink.dense, sink.hot, column);
         } catch (const CellRefused&) {
           at = features_[column];
           throw;
         }
         for (const std::size_t target : target_) {
           at = target;
-          table.add_target(encoder_->encode_target(fields[target].text(scratch.back())));
+          table.add_target(null ? 0 : encoder_->encode_target(fields[target].text(scratch.back())));
         }
         for (std::size_t g = 0; g < group_fields_.size(); ++g) {
           at = group_fields_[g];
-          table.add_group(g, groups_[g].index(fields[at].text(scratch.back())));
+          table.add_group(g, null ? 0 : groups_[g].index(fields[at].text(scratch.back())));
         }
         for (const std::size_t user : user_) {
           at = user;
@@ -131,12 +142,20 @@ class RecordEncoder {
   }
 
  private:
+  bool is_null(const std::vector<CsvField>& fields, std::string& scratch) const {
+    return !nullable_.empty() &&
+           std::all_of(nullable_.begin(), nullable_.end(), [&](const auto& c) {
+             return c.first.is_missing(fields[c.second].text(scratch));
+           });
+  }
   static void add(const CsvReader& reader, const std::string& name, std::vector<std::size_t>& to) {
     to.push_back(reader.column(name));
   }
   const Encoder* encoder_;
   std::vector<ColumnEncoder> groups_;
   std::vector<std::size_t> features_, target_, group_fields_, user_;  // target_, user_: none or one
+  std::vector<std::pair<ColumnEncoder, std::size_t>>
+      nullable_;  // the columns read with their fields, where null records have a meaning
   mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
 
@@ -146,6 +165,7 @@ std::uint64_t hash_of(const Table& table, std::size_t row) {
   for (const std::uint32_t v : table.hot(row)) words.push_back(v);
   if (!table.targets().empty()) words.push_back(std::bit_cast<std::uint64_t>(table.targets()[row]));
   for (std::size_t g = 0; g < table.group_columns(); ++g) words.push_back(table.groups(g)[row]);
+  words.push_back(table.is_null(row) ? 1 : 0);
   return content_hash(words);
 }
 

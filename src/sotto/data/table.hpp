@@ -5,12 +5,17 @@
 // Rows are kept compactly: the dense values, the positions of the ones of the one-hot parts, and the clipping factor of the row
 // (encoder.hpp). row() and matrix() write them out in full.
 //
+// Null records: under zero_out a record is null when every cell that is read of it is missing, whatever the columns' policies say of
+// missing cells; its user is not asked. It is a row like any, but row() writes NaN, which models take as no contribution at all, its
+// target and groups are 0 and mean nothing. Files to predict on have no null records: every row gets its prediction.
+//
 // User level: when the schema's unit is the user, at most max_contributions records of each user are kept, chosen before anything is
 // computed: those whose encoded content has the smallest hash under a fixed public key (ties are equal records). The choice for a user
 // is a function of the multiset of that user's own records: another user's records, the order of the file and threads play no part, so
 // adding or removing a user changes the kept records by that user's at most max_contributions.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,7 +39,8 @@ class Table {
 
   std::span<const double> dense(std::size_t row) const;
   std::span<const std::uint32_t> hot(std::size_t row) const;
-  double factor(std::size_t row) const { return factors_[row]; }
+  double factor(std::size_t row) const { return factors_[row]; }  // NaN: a null record
+  bool is_null(std::size_t row) const { return std::isnan(factors_[row]); }
   void row(std::size_t row, std::span<double> out) const;
   void row(std::size_t row, std::span<float> out) const;  // rounded to nearest
 

@@ -94,12 +94,14 @@ Evaluation evaluate(bool is_classification, const std::vector<ScoredRow>& rows,
     return is_classification ? std::pair(classification(rows, which), RegressionQuality{})
                              : std::pair(ClassificationQuality{}, regression(rows, which));
   };
-  std::vector<std::size_t> all(rows.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].null) all.push_back(i);
+  }
   std::tie(result.classification, result.regression) = measure(all);
   for (std::size_t g = 0; g < labels.size(); ++g) {
     std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::size_t i : all) {
       if (rows[i].group == g) members.push_back(i);
     }
     const auto [c, r] = measure(members);

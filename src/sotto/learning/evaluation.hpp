@@ -38,6 +38,7 @@ struct ScoredRow {
   std::vector<double> probabilities = {};  // one for each class; empty for regression
   double prediction = 0;                   // class index, or the value
   std::uint32_t group = 0;
+  bool null = false;  // a null record (data/table.hpp): counts nowhere
 };
 
 struct Evaluation {

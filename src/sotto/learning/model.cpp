@@ -43,6 +43,7 @@ std::vector<ScoredRow> SupervisedModel::score(const Block& block,
     rows[i].prediction = is_class ? p.value : unscaled(p.value);
     rows[i].probabilities = p.probabilities;
     if (group) rows[i].group = block.table().groups(*group)[i];
+    rows[i].null = block.is_table() && block.table().is_null(i);
   }
   return rows;
 }

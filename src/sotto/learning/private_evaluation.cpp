@@ -263,6 +263,7 @@ std::vector<double> PrivateEvaluationPlan::noisy_confusion(const std::vector<Sco
   const std::size_t k = options_.classes;
   std::vector<std::uint64_t> counts(options_.groups * k * k);
   for (const ScoredRow& row : rows) {
+    if (row.null) continue;
     const auto truth = static_cast<std::size_t>(row.target),
                said = static_cast<std::size_t>(row.prediction);
     if (truth < k && said < k && row.group < options_.groups)
@@ -276,6 +277,7 @@ std::vector<double> PrivateEvaluationPlan::noisy_scores(const std::vector<Scored
   const bool binary = options_.classes == 2;
   std::vector<std::uint64_t> counts(options_.groups * score_cells());
   for (const ScoredRow& row : rows) {
+    if (row.null) continue;
     const auto truth = static_cast<std::size_t>(row.target);
     if (truth >= options_.classes || row.group >= options_.groups) continue;
     const std::size_t cell =
@@ -296,7 +298,7 @@ std::vector<double> PrivateEvaluationPlan::noisy_sums(const std::vector<ScoredRo
   };
   std::vector<int128> sums(options_.groups * kSums);
   for (const ScoredRow& row : rows) {
-    if (row.group >= options_.groups) continue;
+    if (row.null || row.group >= options_.groups) continue;
     const double t = unit(row.target), e = std::min(1.0, std::fabs(t - unit(row.prediction)));
     const std::array<double, kSums> values = {1, e, e * e, t, t * t};
     // |value| ≤ 1 and 1 is a grid point: no contribution exceeds 1/g steps.

@@ -15,7 +15,7 @@
 
 namespace sotto {
 
-// What to do with a NaN or an infinity.
+// What to do with a NaN or an infinity. Under zero_out the statistics do not ask: it is the null record, which contributes nothing.
 enum class NonFinite {
   refuse,    // DataError that names the record's number
   midpoint,  // count it as the middle of the bounds

@@ -241,6 +241,7 @@ Release<Statistic> MomentPlan::run(std::span<const double> records, Rng& rng) co
 }
 
 void MomentAccumulator::add(double x) {
+  if (plan_.relation() == Relation::zero_out && !std::isfinite(x)) return add_null();
   const std::array<int128, 3> steps = plan_.encode(x, sum_.records() + 1);
   sum_.add(std::span(steps).first(plan_.noise().dimension()));
 }

@@ -3,7 +3,8 @@
 // What       plan_sum, plan_mean, plan_variance make a MomentPlan; start() gives an accumulator that streams records, finish() the release.
 // Guarantee  Costs at most the budget for neighbours under the relation. Under add_remove the number of records is private and is part of the noised
 //            vector; under replace_one and zero_out it is public. zero_out: a null record contributes nothing to the (centred) sums, i.e.
-//            it counts as the middle of the bounds for mean and variance and as 0 for a sum.
+//            it counts as the middle of the bounds for mean and variance and as 0 for a sum. A value that is not finite is a null
+//            record there, whatever the policy.
 // Method     Each record becomes a short vector of whole numbers of steps; its sensitivity is computed from integers. With y ∈ [−H, H] the
 //            distance from the middle, q = ⌊y²/H⌋, r = ⌊y²/(2H)⌋, [L, U] the bounds on the grid:
 //              sum       x                 add_remove, zero_out: max(|L|,|U|)   replace_one: U − L
@@ -86,8 +87,8 @@ class MomentPlan {
 class MomentAccumulator {
  public:
   void add(double x);
-  void
-  add_null();  // zero_out only: a record that contributes nothing but is counted in the public number of records
+  // zero_out only: a record that contributes nothing but is counted in the public number of records.
+  void add_null();
   void merge(const MomentAccumulator& other) { sum_.merge(other.sum_); }
   const GridSum& sum() const { return sum_; }
   Release<Statistic> finish(Rng& rng) &&;

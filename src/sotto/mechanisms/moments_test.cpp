@@ -270,6 +270,22 @@ TEST(Moments, NonFiniteRecordsAreRefusedByNumberOrCountAsTheMiddle) {
   EXPECT_NEAR(lenient.run(std::vector<double>{NAN, NAN, HUGE_VAL}, rng).value.value, 5, 1e-3);
 }
 
+TEST(Moments, UnderZeroOutWhatIsNotFiniteIsTheNullRecord) {
+  for (const Moment moment : {Moment::sum, Moment::mean, Moment::variance}) {
+    for (const NonFinite policy : {NonFinite::refuse, NonFinite::midpoint}) {
+      const MomentPlan plan(moment, {Relation::zero_out, Bounds(60, 90), Budget::pure(1), policy});
+      MomentAccumulator null = plan.start(), empty = plan.start();
+      null.add_null();
+      for (double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+        MomentAccumulator sums = plan.start();
+        sums.add(bad);
+        EXPECT_EQ(sums.sum(), null.sum());
+        EXPECT_EQ(sums.sum().totals(), empty.sum().totals());
+      }
+    }
+  }
+}
+
 TEST(Moments, ResultsAreFeasibleEvenWithoutRecords) {
   Rng rng = Rng::insecure_seed(2);
   for (Relation relation : kRelations) {

@@ -103,11 +103,11 @@ Release<Statistic> QuantilePlan::finish(std::vector<std::int64_t> points, Rng& r
     const auto range = std::equal_range(points.begin(), points.end(), at);
     probes[i] = score(range.first - points.begin(), points.end() - range.second, n);
   }
-  const auto scope = rng.query({.mechanism = "exponential",
-                                .values = std::span<const int128>(probes),
-                                .sensitivity = static_cast<double>(sensitivity_),
-                                .norm = Norm::linf,
-                                .scale = static_cast<double>(scale_)});
+  auto scope = rng.query({.mechanism = "exponential",
+                          .values = std::span<const int128>(probes),
+                          .sensitivity = static_cast<double>(sensitivity_),
+                          .norm = Norm::linf,
+                          .scale = static_cast<double>(scale_)});
 
   std::vector<Segment> segments;
   auto push = [&](std::int64_t first, std::int64_t last, std::uint64_t below, std::uint64_t above) {
@@ -136,7 +136,8 @@ Release<Statistic> QuantilePlan::finish(std::vector<std::int64_t> points, Rng& r
     if (!bernoulli_exp(rng, static_cast<uint128>(s.exponent - smallest),
                        uint128{1} << kExponentBits))
       continue;
-    const std::int64_t point = s.first + static_cast<std::int64_t>(uniform_below(rng, s.length));
+    std::int64_t point = s.first + static_cast<std::int64_t>(uniform_below(rng, s.length));
+    scope.publish(std::span<std::int64_t>(&point, 1));
     const double value = std::clamp(from_grid(point, column_.granularity()),
                                     column_.bounds().lower(), column_.bounds().upper());
     NoiseInfo info{.distribution = "exponential",

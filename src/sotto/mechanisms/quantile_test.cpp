@@ -38,6 +38,17 @@ std::vector<double> exact_law(const std::vector<int>& data, double p, double eps
   return law;
 }
 
+TEST(Quantile, UnderZeroOutWhatIsNotFiniteIsNotCounted) {
+  for (const NonFinite policy : {NonFinite::refuse, NonFinite::midpoint}) {
+    const QuantilePlan plan({Relation::zero_out, Bounds(0, 15), 0.3, Budget::pure(1), policy, 1});
+    for (std::uint64_t seed = 1; seed < 100; ++seed) {
+      Rng a = Rng::insecure_seed(seed), b = Rng::insecure_seed(seed);
+      EXPECT_EQ(plan.run(std::vector<double>{NAN, 2, HUGE_VAL, 9}, a).value.value,
+                plan.run(std::vector<double>{2, 9}, b).value.value);
+    }
+  }
+}
+
 TEST(Quantile, LawIsExactByChiSquare) {
   Rng rng = Rng::insecure_seed(1);
   const std::vector<int> data{0, 2, 2, 2, 5, 9, 15};

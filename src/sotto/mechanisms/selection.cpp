@@ -107,19 +107,24 @@ std::vector<int128> SelectionPlan::on_grid(std::span<const double> scores) const
 }
 
 std::size_t SelectionPlan::choose(std::span<const int128> scores, Rng& rng) const {
-  const auto scope = rng.query({.mechanism = name(selector_),
-                                .values = scores,
-                                .sensitivity = sensitivity_,
-                                .norm = Norm::linf,
-                                .scale = static_cast<double>(scale_)});
-  switch (selector_) {
-    case Selector::exponential: return exponential(scores, scale_, rng);
-    case Selector::permute_and_flip: return permute_and_flip(scores, scale_, rng);
-    case Selector::noisy_max_geometric:
-      return noisy_max(scores, [&] { return geometric_exp(rng, scale_); });
-    case Selector::noisy_max_laplace: break;
-  }
-  return noisy_max(scores, [&] { return laplace_->sample(rng); });
+  auto scope = rng.query({.mechanism = name(selector_),
+                          .values = scores,
+                          .sensitivity = sensitivity_,
+                          .norm = Norm::linf,
+                          .scale = static_cast<double>(scale_)});
+  const auto draw = [&] {
+    switch (selector_) {
+      case Selector::exponential: return exponential(scores, scale_, rng);
+      case Selector::permute_and_flip: return permute_and_flip(scores, scale_, rng);
+      case Selector::noisy_max_geometric:
+        return noisy_max(scores, [&] { return geometric_exp(rng, scale_); });
+      case Selector::noisy_max_laplace: break;
+    }
+    return noisy_max(scores, [&] { return laplace_->sample(rng); });
+  };
+  auto chosen = static_cast<std::int64_t>(draw());
+  scope.publish(std::span<std::int64_t>(&chosen, 1));
+  return static_cast<std::size_t>(chosen);
 }
 
 Release<std::size_t> SelectionPlan::run(std::span<const double> scores, Rng& rng) const {
