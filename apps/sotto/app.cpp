@@ -12,6 +12,7 @@
 #include "output_file.hpp"
 #include "parse.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/text.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -45,6 +46,12 @@ void run_into_file(Run run, const Arguments& arguments, Context& context) {
 }  // namespace
 
 void run(const std::vector<std::string>& words, Context& context) {
+  // Names among them become part of results; one that cannot be written is found before anything is read or charged.
+  for (const std::string& word : words) {
+    if (!is_utf8(word))
+      throw InvalidArgument(fmt::format("the argument '{}' is not UTF-8", as_utf8(word)),
+                            "rename the file or column, or use a UTF-8 locale");
+  }
   const Call call = parse(table(), words);
   const bool root = call.path.size() == 1;
   if (call.options.contains("help") || (root && words.empty())) {

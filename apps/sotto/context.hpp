@@ -23,6 +23,10 @@ struct Context {
     if (!quiet) err.print("{}\n", text);
     err.flush();
   }
+  // How long it took depends on the data and is no part of what was released and paid for.
+  void note_time(double seconds) {
+    note(fmt::format("took {:.2f} s (depends on the data: NOT PRIVATE)", seconds));
+  }
   // A bar on the error stream; silent with --quiet. `total` and `label` must be public.
   ProgressOptions progress(std::string label, std::uint64_t total) {
     return {.label = std::move(label),
@@ -33,9 +37,7 @@ struct Context {
               err.flush();
             }};
   }
-  std::string bold(const std::string& text) const {
-    return color ? "\x1b[1m" + text + "\x1b[0m" : text;
-  }
+  Bold bold(std::string text) const { return {std::move(text), color}; }
 };
 
 }  // namespace sotto::cli

@@ -13,6 +13,7 @@
 #include "output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/option.hpp"
+#include "sotto/core/text.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -28,8 +29,8 @@ void stop(int) {
 }
 
 int report(ErrorCode code, const std::string& message, const std::string& hint) {
-  std::string text = fmt::format("sotto: error: {}\n", for_command_line(message));
-  if (!hint.empty()) text += fmt::format("hint: {}\n", for_command_line(hint));
+  std::string text = fmt::format("sotto: error: {}\n", visible_lines(for_command_line(message)));
+  if (!hint.empty()) text += fmt::format("hint: {}\n", visible_lines(for_command_line(hint)));
   // Nothing can be done when standard error is closed too.
   [[maybe_unused]] ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
   return exit_code(code);

@@ -57,7 +57,8 @@ Json to_json(const Spec& spec, const Arguments& arguments, const Timed& answer) 
 void print_statement(const Spec& spec, const Arguments& arguments, const Bound& bound,
                      Context& context) {
   if (arguments.given("delta")) {
-    context.out.print("{}\n", trim_end(statement(spec, Delta(arguments.number("delta")), bound)));
+    context.out.print("{}\n",
+                      Lines{trim_end(statement(spec, Delta(arguments.number("delta")), bound))});
     return;
   }
   context.out.print("delta = {} at epsilon = {}\n", round_up(bound.upper),
@@ -66,7 +67,7 @@ void print_statement(const Spec& spec, const Arguments& arguments, const Bound& 
     Bound at = bound;
     at.upper = arguments.number("epsilon");
     at.lower = 0;
-    context.out.print("{}\n", trim_end(statement(spec, Delta(bound.upper), at)));
+    context.out.print("{}\n", Lines{trim_end(statement(spec, Delta(bound.upper), at))});
   }
 }
 

@@ -45,7 +45,7 @@ void run(const Arguments& arguments, Context& context) {
     context.out.print("{}\n", found.value);
   } else {
     context.out.print("{} = {}\n{}", found.unknown, context.bold(fmt::format("{}", found.value)),
-                      statement(solved, delta, found.epsilon));
+                      Lines{statement(solved, delta, found.epsilon)});
   }
 }
 

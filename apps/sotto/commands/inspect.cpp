@@ -78,7 +78,8 @@ void run_inspect(const Arguments& arguments, Context& context) {
               .accountant = parse_accountant(c.accountant),
               .conversion = c.conversion};
   if (c.delta > 0)
-    context.out.print("{}", statement(*c.spec, Delta(c.delta), bound, "one " + c.unit));
+    context.out.print("{}",
+                      Lines{statement(*c.spec, Delta(c.delta), bound, "one " + visible(c.unit))});
   context.out.print("method: {}: {}\n", c.method, c.description);
   if (!c.noise.empty()) context.out.print("noise: {}\n", c.noise);
   for (const std::string& assumption : c.assumptions)

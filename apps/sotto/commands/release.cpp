@@ -111,7 +111,8 @@ void run(const Arguments& arguments, Context& context) {
     } else {
       context.out.print(
           "{}: not run, no data read\n  would cost {}\n  plan       {}\n  event      {}\n",
-          release.what, guarantee(arguments, cost), release.plan, to_json(release.event).dump());
+          release.what, Lines{guarantee(arguments, cost)}, release.plan,
+          to_json(release.event).dump());
     }
   };
   work.prepare = [&](Rng&, const Payment*) {
@@ -145,12 +146,12 @@ void run(const Arguments& arguments, Context& context) {
       context.out.print("{}\n", json.dump());
     } else if (context.quiet) {
       context.out.print("{}\n",
-                        answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text);
+                        Lines{answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text});
     } else {
       context.out.print("{}:{}{}\n  noise      {}\n  guarantee  {}\n  plan       {}\n",
                         release.what, answer.text.starts_with('\n') ? "" : " ",
                         context.bold(answer.text), noise_text(answer.noise),
-                        guarantee(arguments, cost), release.plan);
+                        Lines{guarantee(arguments, cost)}, release.plan);
       if (insecure) context.out.print("  {}\n", kInsecure);
     }
   };

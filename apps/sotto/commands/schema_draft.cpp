@@ -59,7 +59,7 @@ void print(const std::string& toml, Json json, const Arguments& arguments, Conte
     json["toml"] = toml;
     context.out.print("{}\n", json.dump());
   } else {
-    context.out.write(toml);
+    context.out.print("{}", Lines{toml});
   }
 }
 

@@ -83,7 +83,8 @@ void run(const Arguments& arguments, Context& context) {
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
     } else {
-      context.out.print("not run, no data read\n  would cost {}\n{}", guarantee, lines(*plan));
+      context.out.print("not run, no data read\n  would cost {}\n{}", guarantee,
+                        Lines{lines(*plan)});
     }
   };
   work.prepare = [&](Rng& rng, const Payment* payment) {
@@ -113,20 +114,18 @@ void run(const Arguments& arguments, Context& context) {
     resuming.done();
 
     const bool insecure = arguments.given("insecure-seed");
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (arguments.flag("json")) {
-      json["seconds"] = seconds;
       json["out"] = arguments.text("out");
       if (insecure) json["warning"] = kInsecure;
       payment->add_to(json);
       context.out.print("{}\n", json.dump());
       return;
     }
-    context.out.print("{} model in {}\n  guarantee  {}\n{}  time       {:.2f} s\n",
-                      arguments.text("model"), context.bold(arguments.text("out")), guarantee,
-                      lines(*plan), seconds);
+    context.out.print("{} model in {}\n  guarantee  {}\n{}", arguments.text("model"),
+                      context.bold(arguments.text("out")), guarantee, Lines{lines(*plan)});
     if (insecure) context.out.print("  {}\n", kInsecure);
+    context.note_time(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     context.note("next: sotto evaluate --model " + arguments.text("out") + " --data " +
                  (facts.images ? "TEST" : "TEST.csv"));
   };

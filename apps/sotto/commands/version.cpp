@@ -28,7 +28,8 @@ std::vector<std::string> built() {
 void print_version(const Arguments& arguments, Context& context) {
   const auto modules = built();
   if (!arguments.flag("json")) {
-    context.out.print("sotto {}\nmodules: {}\n", kVersion, fmt::join(modules, ", "));
+    context.out.print("sotto {}\nmodules: {}\n", kVersion,
+                      fmt::format("{}", fmt::join(modules, ", ")));
     return;
   }
   nlohmann::ordered_json features;

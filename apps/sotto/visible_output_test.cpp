@@ -1,0 +1,365 @@
+// Everything visible of every command that reads private data, on neighbouring files with one tape of randomness: exit code, both outputs, and the
+// names, sizes, modes and contents of the files written. No noised query may move by more than it declares; the second run is given what the first
+// released, so that all the rest has to be equal to the letter.
+//
+// SOTTO_NEIGHBOUR_PAIRS=200 tries so many pairs of files with every command, method and relation; a few are enough for every day.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "command_case_test.hpp"
+#include "sotto/models/linear/linear_routes.hpp"
+
+namespace sotto::cli {
+namespace {
+
+constexpr const char* kColumns = R"(
+[columns.age]
+type = "numeric"
+bounds = [17, 90]
+missing = "midpoint"
+invalid = "missing"
+[columns.city]
+type = "categorical"
+values = ["Turin", "Milan"]
+[columns.smoker]
+type = "boolean"
+missing = "midpoint"
+[columns.ill]
+type = "categorical"
+values = ["no", "yes"]
+[columns.grade]
+type = "categorical"
+values = ["A", "B", "C"]
+[columns.cost]
+type = "numeric"
+bounds = [0, 1000]
+missing = "midpoint"
+)";
+constexpr const char* kHeader = "who,age,city,smoker,ill,cost,grade";
+const std::string kNull = ",,,,,,";
+constexpr std::size_t kRows = 9;  // declared, and true where the number is public
+
+std::size_t pairs(std::size_t usual) {
+  const char* asked = std::getenv("SOTTO_NEIGHBOUR_PAIRS");
+  return asked == nullptr ? usual : std::strtoul(asked, nullptr, 10);
+}
+
+using Rows = std::vector<std::string>;
+
+// Rows of all sorts that a schema takes: at and beyond bounds, missing, unreadable, undeclared, not UTF-8, orders for a terminal.
+class Writer {
+ public:
+  explicit Writer(std::uint32_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
+  }
+  std::string row(const std::string& who = "z") {
+    return fmt::format(
+        "{},{},{},{},{},{},{}", who,
+        of({"25", "17", "90", "1e300", "-1e300", "", "nan", "seventeen", "53.5", " 40 ", "inf",
+            "?"}),
+        of({"Turin", "Milan", "Oslo", "", "\x1b[31mred", "caf\xe9", "\"a,\"\"b\"", "?"}),
+        of({"0", "1", "", "yes"}), of({"no", "yes"}),
+        of({"0", "1000", "1e9", "-5", "500.25", "999"}), of({"A", "B", "C"}));
+  }
+  Rows rows(std::size_t n) {
+    Rows lines;
+    for (std::size_t i = 0; i < n; ++i)
+      lines.push_back(row(std::string(1, static_cast<char>('a' + i))));
+    return lines;
+  }
+
+ private:
+  std::string of(const std::vector<std::string>& cells) { return cells[below(cells.size())]; }
+  std::mt19937 random_;
+};
+
+struct Neighbours {
+  Rows a, b;
+};
+
+// last: the record that comes or goes is the last one, so that others keep their places in what is drawn at random by place (sampled batches, parts).
+Neighbours neighbours(const std::string& relation, std::uint32_t seed, bool last = false) {
+  Writer writer(seed);
+  Neighbours n;
+  if (relation == "add_remove") {
+    n.a = n.b = writer.rows(writer.below(2 * kRows));
+    const std::size_t at = last ? n.b.size() : writer.below(n.b.size() + 1);
+    n.b.insert(n.b.begin() + static_cast<std::ptrdiff_t>(at), writer.row());
+    if (writer.below(2) == 0) std::swap(n.a, n.b);
+    return n;
+  }
+  n.a = n.b = writer.rows(kRows);
+  n.b[writer.below(kRows)] = relation == "zero_out" ? kNull : writer.row();
+  if (writer.below(2) == 0) std::swap(n.a, n.b);
+  return n;
+}
+
+// The user z with up to five rows comes, goes, is another, or is nulled.
+Neighbours neighbouring_users(const std::string& relation, std::uint32_t seed) {
+  Writer writer(seed);
+  Neighbours n;
+  n.a = n.b = writer.rows(kRows);
+  const std::size_t records = 1 + writer.below(5);
+  for (std::size_t i = 0; i < records; ++i) {
+    n.b.push_back(writer.row());
+    if (relation == "replace_one") n.a.push_back(writer.row());
+    if (relation == "zero_out") n.a.push_back("z" + kNull);
+  }
+  return n;
+}
+
+class VisibleOutput : public CommandCase, public testing::WithParamInterface<const char*> {
+ protected:
+  std::string relation() const { return GetParam(); }
+  bool nulls() const { return relation() == "zero_out"; }
+
+  std::string write(const std::string& name, const Rows& rows) const {
+    std::string text = std::string(kHeader) + "\n";
+    for (const std::string& row : rows) text += row + "\n";
+    return file(name, text);
+  }
+  // The column age alone; a missing cell is a blank line.
+  std::string write_ages(const std::string& name, const Rows& rows) const {
+    std::string text = "age\n";
+    for (const std::string& row : rows) {
+      const std::size_t from = row.find(',') + 1;
+      text += row.substr(from, row.find(',', from) - from) + "\n";
+    }
+    return file(name, text);
+  }
+  std::string schema(const std::string& top = "", const std::string& more = "") const {
+    return file(
+        "schema.toml",
+        fmt::format("relation = \"{}\"\nrows = {}\n{}", relation(), kRows, top) + kColumns + more);
+  }
+
+  // `words` without --data; `made` is what they write.
+  void expect_same(const Words& words, const std::string& a, const std::string& b,
+                   std::uint32_t seed) {
+    const Words more = seed % 2 == 0 ? Words{"--json"} : Words{};
+    ++runs_;
+    EXPECT_EQ(difference(words + Words{"--data", a} + more, words + Words{"--data", b} + more,
+                         path("made"), seed),
+              "")
+        << relation() << " pair " << seed << ": " << testing::PrintToString(words);
+  }
+  void TearDown() override {
+    std::cout << "    " << runs_ << " pairs of runs\n";
+    CommandCase::TearDown();
+  }
+
+  std::vector<Words> training_runs(const std::string& schema) const {
+    std::vector<Words> all;
+    std::vector<Words> methods;
+    for (const Method& method : linear_methods()) {
+      if (method.name != "none") methods.push_back({"--method", method.name});
+    }
+    methods.push_back({"--method", "gradient", "--batch", "4", "--iterations", "3"});
+    methods.push_back({"--method", "sample_aggregate", "--aggregate", "median"});
+    methods.push_back({"--method", "output", "--regularisation", "1e-10"});
+    methods.push_back(
+        {"--method", "exponential", "--candidates", file("candidates.csv", candidates())});
+    for (const auto& [model, target] : {std::pair<std::string, std::string>("logistic", "ill"),
+                                        {"svm", "ill"},
+                                        {"logistic", "grade"},
+                                        {"svm", "grade"},
+                                        {"linear", "cost"}}) {
+      for (const Words& method : methods) {
+        for (const Words& budget :
+             {Words{"--epsilon", "1"}, Words{"--epsilon", "1", "--delta", "1e-6"}}) {
+          const Words words = Words{"train",    "--schema", schema,  "--model",   model,
+                                    "--target", target,     "--out", path("made")} +
+                              method + budget;
+          Rng rng = Rng::insecure_seed(1);
+          if (run_words(words + Words{"--data", "absent.csv", "--dry-run"}, rng).code == 0)
+            all.push_back(words);
+        }
+      }
+    }
+    return all;
+  }
+  // Parameters of the binary models: age and its hats, city, smoker, grade and cost, an intercept.
+  static std::string candidates() {
+    std::string text;
+    for (const int sign : {-1, 1}) {
+      for (int i = 0; i < 44; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", sign * (i % 3));
+      text += "\n";
+    }
+    return text;
+  }
+
+  std::size_t runs_ = 0;
+};
+
+TEST_P(VisibleOutput, OfReleases) {
+  const Words ages = {"--column", "age", "--missing-values", "seventeen,?"};
+  const Words bounded = ages + Words{"--lower", "17", "--upper", "90"};
+  std::vector<Words> all = {
+      {"count"},
+      {"count", "--column", "city"},
+      {"count", "--column", "city", "--equals", "Turin"},
+      {"histogram", "--column", "city", "--values", "Turin,Milan,caf", "--unknown", "ignore"},
+      {"histogram", "--column", "city", "--values", "Turin,else", "--other", "else"}};
+  for (const std::string name : {"sum", "mean", "variance", "quantile", "count"}) {
+    if (nulls()) {
+      all.push_back(Words{name} + bounded);
+    } else {
+      if (name != "count") all.push_back(Words{name} + bounded + Words{"--missing", "midpoint"});
+      if (relation() == "add_remove" || name == "count")
+        all.push_back(Words{name} + bounded + Words{"--missing", "skip"});
+    }
+  }
+  const std::size_t columns = all.size();
+  for (std::size_t i = 0; i < columns; ++i) {  // from a file of one column too
+    if (std::find(all[i].begin(), all[i].end(), "city") == all[i].end())
+      all.push_back(all[i] + Words{"ages"});
+  }
+  for (std::uint32_t seed = 1; seed <= pairs(4); ++seed) {
+    const Neighbours n = neighbours(relation(), seed);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b),
+                      one_a = write_ages("one_a.csv", n.a), one_b = write_ages("one_b.csv", n.b);
+    for (Words words : all) {
+      const bool one = words.back() == "ages";
+      if (one) words.pop_back();
+      for (const Words& budget : {Words{"--epsilon", "0.5"}, Words{"--rho", "0.1"},
+                                  Words{"--epsilon", "0.5", "--delta", "1e-6"}}) {
+        Words full = Words{"release"} + words + budget + Words{"--relation", relation()};
+        if (budget.front() != "--rho") full = full + Words{"--certificate", path("made")};
+        expect_same(full, one ? one_a : a, one ? one_b : b, seed);
+      }
+    }
+  }
+}
+
+// What is common enough to be shown depends on the data, within delta; everything else must not.
+TEST_P(VisibleOutput, OfUndeclaredCategories) {
+  for (std::uint32_t seed = 1; seed <= pairs(4); ++seed) {
+    const Neighbours n = neighbours(relation(), seed);
+    Outcome outcomes[2];
+    for (int i = 0; i < 2; ++i) {
+      Rng rng = Rng::insecure_seed(seed);
+      outcomes[i] =
+          run_words({"release", "histogram", "--column", "city", "--unknown-categories",
+                     "--epsilon", "1", "--delta", "1e-6", "--relation", relation(), "--certificate",
+                     path("made"), "--data", write("d.csv", i == 0 ? n.a : n.b)},
+                    rng, path("made"));
+      outcomes[i].out.clear();
+      ++runs_;
+    }
+    EXPECT_EQ(outcomes[0].code, 0) << outcomes[0].err;
+    EXPECT_EQ(outcomes[0], outcomes[1]);
+  }
+}
+
+TEST_P(VisibleOutput, OfTraining) {
+  const std::vector<Words> all = training_runs(schema());
+  ASSERT_GE(all.size(), 30u);
+  for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+    const Neighbours n = neighbours(relation(), seed, true);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const Words& words : all) expect_same(words, a, b, seed);
+  }
+}
+
+TEST_P(VisibleOutput, OfTrainingOnUsers) {
+  const std::vector<Words> all = training_runs(
+      schema("max_contributions = 2\n", "[columns.who]\ntype = \"text\"\nrole = \"user\"\n"));
+  ASSERT_GE(all.size(), 10u);
+  for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+    const Neighbours n = neighbouring_users(relation(), seed);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const Words& words : all) expect_same(words, a, b, seed);
+  }
+}
+
+TEST_P(VisibleOutput, OfEvaluation) {
+  const std::string s = schema();
+  std::vector<std::pair<std::string, Words>> models;  // made from public rows
+  for (const auto& [model, target] : {std::pair<std::string, std::string>("logistic", "ill"),
+                                      {"svm", "ill"},
+                                      {"logistic", "grade"},
+                                      {"linear", "cost"}}) {
+    Rng rng = Rng::insecure_seed(1);
+    const std::string place = path(model + target);
+    const Outcome outcome =
+        run_words({"train", "--data", write("public.csv", Writer(7).rows(kRows)), "--schema", s,
+                   "--model", model, "--target", target, "--method", "none", "--out", place},
+                  rng);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    models.push_back({place, {}});
+    models.push_back({place, {"--groups", "city"}});
+  }
+  for (std::uint32_t seed = 1; seed <= pairs(4); ++seed) {
+    const Neighbours n = neighbours(relation(), seed);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const auto& [model, groups] : models) {
+      for (const Words& budget :
+           {Words{"--epsilon", "1"}, Words{"--rho", "0.1", "--delta", "1e-6"}})
+        expect_same(
+            Words{"evaluate", "--model", model, "--certificate", path("made")} + groups + budget, a,
+            b, seed);
+    }
+  }
+}
+
+TEST_P(VisibleOutput, OfDrafts) {
+  for (std::uint32_t seed = 1; seed <= pairs(4); ++seed) {
+    const Neighbours n = neighbours(relation(), seed);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    const auto draft = [&](const std::string& data) {
+      Words words = {"schema",         "draft",     data,     "--numeric",  "age,cost",
+                     "--boolean",      "smoker",    "--text", "who",        "--ignore",
+                     "city,ill,grade", "--epsilon", "1",      "--relation", relation(),
+                     "--certificate",  path("made")};
+      if (seed % 2 == 0) words.push_back("--json");
+      return words;
+    };
+    ++runs_;
+    EXPECT_EQ(difference(draft(a), draft(b), path("made"), seed), "")
+        << relation() << " pair " << seed;
+  }
+}
+
+TEST_P(VisibleOutput, OfPrivateSweeps) {
+  const std::string s = schema(), test = write("public.csv", Writer(7).rows(kRows));
+  std::vector<Words> all;
+  for (const auto& [model, target, methods] :
+       {std::tuple<std::string, std::string, std::string>("logistic", "ill", "auto,output"),
+        {"linear", "cost", "auto,gradient"}})
+    all.push_back({"sweep",     "--schema", s,           "--model",   model,
+                   "--target",  target,     "--methods", methods,     "--epsilons",
+                   "1,3",       "--delta",  "1e-6",      "--repeats", "1",
+                   "--private", "--test",   test,        "--out",     path("made")});
+  for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+    const Neighbours n = neighbours(relation(), seed, true);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const Words& words : all) expect_same(words, a, b, seed);
+  }
+}
+
+TEST_P(VisibleOutput, CatchesFilesThatAreNoNeighbours) {
+  Rows a = Writer(3).rows(kRows), b = a;
+  for (std::string& row : a) row = "z,17,Turin,0,no,0,A";
+  for (std::string& row : b) row = "z,90,Milan,1,yes,1000,B";
+  const Words words = {"release", "sum", "--column",  "age", "--lower",    "17",
+                       "--upper", "90",  "--epsilon", "1",   "--relation", relation()};
+  EXPECT_THAT(difference(words + Words{"--data", write("a.csv", a)},
+                         words + Words{"--data", write("b.csv", b)}),
+              testing::HasSubstr("moved by"));
+  b.push_back("z,text,Turin,0,no,0,A");  // a failure that depends on a row
+  EXPECT_THAT(difference(words + Words{"--data", write("a.csv", a)},
+                         words + Words{"--data", write("b.csv", b)}),
+              testing::HasSubstr("exit codes differ"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Relations, VisibleOutput,
+                         testing::Values("add_remove", "replace_one", "zero_out"),
+                         [](const auto& relation) { return std::string(relation.param); });
+
+}  // namespace
+}  // namespace sotto::cli
