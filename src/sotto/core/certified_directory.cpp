@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 }
 
 // Durable before it is visible: the data must be on disk before the directory gets its final name.
-void write_durably(const fs::path& path, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+void write_durably(const fs::path& path, const std::string& text, mode_t mode = 0644) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0) cannot_write(path);
   std::size_t done = 0;
   while (done < text.size()) {
@@ -182,14 +182,14 @@ CertifiedDirectory read_certified(const std::string& directory, const std::strin
   return result;
 }
 
-void replace_file(const std::string& path, const std::string& content) {
+void replace_secret(const std::string& path, const std::string& content) {
   const fs::path place(path);
   const fs::path beside =
       place.parent_path() / fmt::format(".{}.unfinished-{}", place.filename().string(), getpid());
   std::error_code ignored;
   fs::remove(beside, ignored);
   try {
-    write_durably(beside, content);
+    write_durably(beside, content, 0600);
     if (std::rename(beside.c_str(), place.c_str()) != 0) cannot_write(place);
   } catch (...) {
     fs::remove(beside, ignored);

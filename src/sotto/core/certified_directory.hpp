@@ -43,7 +43,8 @@ CertifiedDirectory read_certified(const std::string& directory);
 // The same for a certificate that was read from there before.
 CertifiedDirectory read_certified(const std::string& directory, const std::string& certificate);
 
-// Replaces a file by new content, whole or not at all: written beside it, synced, renamed. Throws StorageError.
-void replace_file(const std::string& path, const std::string& content);
+// Replaces a file by new content, whole or not at all: written beside it, synced, renamed. Only its owner may read it, also where others
+// could read the one before. Throws StorageError.
+void replace_secret(const std::string& path, const std::string& content);
 
 }  // namespace sotto

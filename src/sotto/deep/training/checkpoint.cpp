@@ -25,7 +25,7 @@ Notes notes_of(const TensorFile& file) {
 void save_checkpoint(const std::string& path, const Trainer& trainer, const Notes& notes) {
   TensorFile file = trainer.state();
   for (const auto& [key, value] : notes) file.metadata[kNote + key] = value;
-  replace_file(path, to_safetensors(file));
+  replace_secret(path, to_safetensors(file));
 }
 
 Notes load_checkpoint(const std::string& path, Trainer& trainer) {

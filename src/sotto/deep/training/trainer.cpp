@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -166,7 +167,7 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
   clipped_.clear();
   torch::Tensor total;
   double losses = 0;
-  std::int64_t seen = 0, within = 0;
+  std::int64_t seen = 0, counted = 0, within = 0;
   for_physical_batches(records, seats, [&](const Batch& b, std::span<const std::int64_t> rows) {
     std::vector<bool> empty;
     for (const std::int64_t row : rows) empty.push_back(row == Seats::kEmpty);
@@ -179,6 +180,11 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
       if (empty[i]) continue;
       losses += each.data_ptr<double>()[i];
       ++seen;
+      // What teaches nothing is not counted either: a record that is nulled moves the count by what it was, not by twice that.
+      const double norm = clipped_.private_norms()[i];
+      if (norm > 0 && norm * norm <= static_cast<double>(std::numeric_limits<float>::max()))
+        ++counted;
+      if (norm == 0) --within;  // it lies within every threshold
     }
     if (seats.parts() == 1 || clipped_.flat().scalar_type() == torch::kDouble) return;
     if (!total.defined()) total = torch::zeros({clipped_.flat().numel()}, torch::kDouble);
@@ -186,7 +192,7 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
     within += clipped_.private_unclipped();
     clipped_.clear();
   });
-  if (!total.defined()) within = clipped_.private_unclipped();
+  if (!total.defined()) within += clipped_.private_unclipped();
   private_loss_ = seen > 0 ? losses / static_cast<double>(seen) : 0;
   const double batch = sampler_.expected_batch();
   const torch::Tensor sum = total.defined() ? total : clipped_.flat();
@@ -198,7 +204,7 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
   }
   // The count was taken, like the gradient, with the threshold of this step; only then does it move.
   if (adaptive_) {
-    clip_ = adaptive_->update(rng, clip_, seen, within);
+    clip_ = adaptive_->update(rng, clip_, counted, within);
     clipped_.set_norm(clip_);
   }
 }

@@ -1,5 +1,6 @@
 // The trainer as a whole: what runs is what is accounted, and nothing else leaves.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <torch/script.h>
 #include <unistd.h>
 
@@ -350,6 +351,17 @@ TEST_F(CheckpointTest, AResumedRunEqualsAnUninterruptedOne) {
       }
     }
   }
+}
+
+TEST_F(CheckpointTest, NobodyElseMayReadIt) {
+  Network network = small_network();
+  Trainer trainer(*network, DpSgdPlan(small_plan(network)), objective_of(network));
+  std::ofstream(path_) << "an old one, readable by all";
+  std::filesystem::permissions(path_, std::filesystem::perms(0644));
+  const mode_t mask = umask(0);
+  save_checkpoint(path_, trainer, {});
+  umask(mask);
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0600));
 }
 
 TEST_F(CheckpointTest, RefusesChangedPrivacyParametersAndOtherModels) {
