@@ -1,6 +1,7 @@
 // Specifications that once took a minute, or whose bounds were far from the truth.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <ctime>
 
 #include "sotto/accounting/account.hpp"
@@ -112,6 +113,42 @@ TEST(HardSpecs, LowerBoundsOfBoundedRangeChooseTheirWorstCase) {
   EXPECT_LE(ten.lower, 3.5691);
   const Bound one = by(Accountant::pld, {Relation::add_remove, {e}}, 1e-6);
   EXPECT_LE(one.upper, one.lower * (1 + 1e-9));
+}
+
+double true_delta(double sigma, int dx, int dy, double epsilon) {
+  constexpr int kReach = 60;
+  double total = 0, sum = 0;
+  const auto weight = [&](int x, int y) {
+    return std::exp(-(x * x + y * y) / (2 * sigma * sigma));
+  };
+  for (int x = -kReach; x <= kReach; ++x)
+    for (int y = -kReach; y <= kReach; ++y) total += weight(x, y);
+  for (int x = -kReach; x <= kReach; ++x)
+    for (int y = -kReach; y <= kReach; ++y)
+      sum += std::max(0.0, weight(x, y) - std::exp(epsilon) * weight(x - dx, y - dy));
+  return sum / total;
+}
+
+TEST(HardSpecs, DiscreteGaussiansOfSeveralDimensionsAreNearlyContinuous) {
+  const Spec four{Relation::add_remove, {DiscreteGaussianEvent{20, 2, 1, 4}}};
+  const Bound b = by(Accountant::automatic, four);
+  EXPECT_LE(b.upper, 0.3418);  // the continuous one: 0.34070
+  EXPECT_GE(b.lower, 0.3406);
+  const Spec many{Relation::add_remove, {repeat(DiscreteGaussianEvent{20, 2, 1, 4}, 100)}};
+  const Bound c = by(Accountant::pld, many);
+  EXPECT_LE(c.upper, c.lower * 1.02);
+  // Shifts of length √2 and 2 in the plane, written out.
+  for (const double sigma : {3.2, 5.0}) {
+    for (const auto& [dx, dy] : {std::pair{1, 1}, {2, 0}}) {
+      const Spec plane{Relation::add_remove,
+                       {DiscreteGaussianEvent{sigma, std::hypot(dx, dy), 1, 2}}};
+      for (const double delta : {0.05, 1e-3, 1e-6}) {
+        const Bound one = by(Accountant::pld, plane, delta);
+        EXPECT_LE(true_delta(sigma, dx, dy, one.upper), delta) << sigma << " " << dx;
+        EXPECT_GE(true_delta(sigma, dx, dy, one.lower * (1 - 1e-9)), delta) << sigma << " " << dx;
+      }
+    }
+  }
 }
 
 }  // namespace

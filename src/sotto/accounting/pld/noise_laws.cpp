@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "sotto/accounting/lattice.hpp"
 #include "sotto/accounting/outward.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr double kLargestLattice = 1 << 20;  // points enumerated at most
 constexpr double kLogTail = 330;             // masses of e^{−330} are charged, not enumerated
+constexpr double kLogSmooth =
+    29;  // a sum of a Gaussian over the lattice is its integral up to e^{−29}
 
 double gaussian_reach(double sigma) { return std::sqrt(2 * kLogTail) * sigma + 2; }
 
@@ -139,20 +142,25 @@ LawRun discrete_gaussian_run(double sigma, double distance, std::uint64_t dimens
     if (!run.attained && !vector.empty()) run.lower = discrete_gaussian_line(sigma, vector.front());
     return run;
   }
-  // A continuous Gaussian rounded to the lattice has the same masses up to e^{±η} where ‖z‖ ≤ kσ; beyond is a χ² tail.
-  const double d = static_cast<double>(dimension), mu = shift / sigma;
-  const double k = std::sqrt(d + 2 * std::sqrt(d * kLogTail) + 2 * kLogTail) + mu;
-  const double eta = (k * k + d) / (24 * sigma * sigma);
-  if (sigma >= 4 && (2 * eta <= 1e-4 * mu || !enumerable)) {
-    const auto rounded = [&](double steps) {
-      LossLaw law = gaussian_law(steps / sigma);
-      law.shift = 2 * eta;
-      law.slack = eta;
-      law.charged = std::exp(-kLogTail);
+  // A continuous Gaussian a little narrower, rounded at random, is the discrete one up to e^{±η}; the discrete one with a little
+  // continuous noise is a Gaussian a little wider, up to the same (docs/math/pld.md §2).
+  const double d = static_cast<double>(dimension), mu = shift / sigma, variance = sigma * sigma;
+  const double little = (kLogSmooth + std::log(d)) / (2 * std::numbers::pi * std::numbers::pi);
+  if (variance >= 6 * little) {
+    const auto smooth = [](double steps, double v) {
+      LossLaw law = gaussian_law(steps / std::sqrt(v));
+      law.slack = 5 * std::exp(-kLogSmooth);
+      law.shift = 2 * law.slack;
       return law;
     };
-    run.upper = rounded(shift);
-    if (!run.attained && square > 0) run.lower = rounded(widen_down(std::sqrt(square), 2 * kUlp));
+    run.attained = false;
+    run.upper = smooth(widen_up(shift, 8 * kUlp), variance - little);
+    if (vector.size() == 1 && enumerable) {
+      run.lower = discrete_gaussian_line(sigma, vector.front());
+    } else if (square > 0) {
+      const double wider = variance + variance * little / (variance - little);
+      run.lower = smooth(widen_down(std::sqrt(square), 8 * kUlp), wider);
+    }
     return run;
   }
   run = concentrated_run(0.5 * mu * mu, kInfinity);
