@@ -163,9 +163,8 @@ void NetworkTraining::plan_steps(const TrainingRequest& request) {
                       .delta = delta_,
                       .dimension = parameters_};
   if (o.text("clipping") == "adaptive") options.adaptive.emplace();
-  options.noise = o.text("noise") != "auto" ? parse_noise_kind(o.text("noise"))
-                  : options.adaptive        ? NoiseKind::bulk
-                                            : default_noise(parameters_);
+  options.noise =
+      o.text("noise") != "auto" ? parse_noise_kind(o.text("noise")) : default_noise(options);
   plan_.emplace(std::move(options));
 }
 

@@ -40,11 +40,6 @@ NoiseKind parse_noise_kind(std::string_view text) {
   throw InvalidArgument(fmt::format("'{}' is not a kind of noise", text), "choose exact or bulk");
 }
 
-NoiseKind default_noise(std::uint64_t dimension) {
-  constexpr std::uint64_t kFew = 1 << 16;  // a draw takes about 12 ns: less than a millisecond
-  return dimension <= kFew ? NoiseKind::exact : NoiseKind::bulk;
-}
-
 GradientNoise::GradientNoise(NoiseKind kind, double multiplier, Relation relation,
                              std::uint64_t dimension)
     : kind_(kind), multiplier_(multiplier), relation_(relation), dimension_(dimension) {

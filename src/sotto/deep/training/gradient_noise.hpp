@@ -56,7 +56,4 @@ class GradientNoise {
   std::optional<DiscreteGaussian> sampler_;
 };
 
-// The kind that is used when none is asked for, by public facts: exact for small networks.
-NoiseKind default_noise(std::uint64_t dimension);
-
 }  // namespace sotto::deep

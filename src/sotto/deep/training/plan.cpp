@@ -10,11 +10,17 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/deep/recorder.hpp"
 
 namespace sotto::deep {
 namespace {
 
 constexpr double kPlaceholder = 1;  // stands where the template gets its "?"
+
+// Discrete noise on a Poisson sample is accounted for by what a record adds to a sum or does not; replaced by another, it is not.
+bool exact_is_accounted(const PlanOptions& options) {
+  return !(options.relation == Relation::replace_one && options.sampling == Sampling::poisson);
+}
 
 PlanOptions settled(PlanOptions options) {
   if (options.steps == 0) {
@@ -40,6 +46,10 @@ PlanOptions settled(PlanOptions options) {
         fmt::format("delta is {}; Gaussian noise needs one above 0 and below 1", options.delta));
   if (options.noise == NoiseKind::exact && options.dimension == 0)
     throw InvalidArgument("exact noise needs the number of trainable parameters");
+  if (options.noise == NoiseKind::exact && !exact_is_accounted(options))
+    throw Unsupported(
+        "exact noise on Poisson samples is not accounted for under the relation replace_one",
+        "use the noise kind bulk, or the sampling without_replacement");
   if (is_fixed(options.sampling) && !count_is_public(options.relation))
     throw Unsupported(
         fmt::format("{} sampling needs a public number of records", name(options.sampling)),
@@ -60,6 +70,13 @@ PlanOptions settled(PlanOptions options) {
 
 }  // namespace
 
+NoiseKind default_noise(const PlanOptions& options) {
+  constexpr std::uint64_t kFew = 1 << 16;  // a draw takes about 12 ns: less than a millisecond
+  return options.dimension <= kFew && !options.adaptive && exact_is_accounted(options)
+             ? NoiseKind::exact
+             : NoiseKind::bulk;
+}
+
 DpSgdPlan::DpSgdPlan(PlanOptions options)
     : options_(settled(std::move(options))),
       sampler_(options_.sampling, options_.records, options_.batch) {
@@ -71,6 +88,14 @@ DpSgdPlan::DpSgdPlan(PlanOptions options)
     calibrate_noise();
   }
 }
+
+DpSgdPlan::DpSgdPlan(PlanOptions options, const torch::nn::Module& model)
+    : DpSgdPlan([&] {
+        options.dimension = 0;
+        for (const auto& p : trainable_parameters(model))
+          options.dimension += static_cast<std::uint64_t>(p.tensor.numel());
+        return std::move(options);
+      }()) {}
 
 // z⁻² = z_gradient⁻² + z_count⁻²: independent Gaussians on two figures of one record.
 void DpSgdPlan::set_multiplier(double multiplier) {

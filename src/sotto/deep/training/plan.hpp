@@ -40,13 +40,18 @@ struct PlanOptions {
   std::optional<double> epsilon = {};           // the budget
   double delta = 0;
   NoiseKind noise = NoiseKind::bulk;
-  std::uint64_t dimension = 0;  // trainable parameters; exact noise needs it
+  std::uint64_t dimension = 0;  // trainable parameters; exact noise needs it, a model tells it
 };
+
+// The kind of noise that is used when none is asked for, by public facts: exact for small networks, where it can be accounted for.
+NoiseKind default_noise(const PlanOptions& options);
 
 class DpSgdPlan {
  public:
   // Throws InvalidArgument, AccountingError, or BudgetExceeded when the given noise does not allow one step.
   explicit DpSgdPlan(PlanOptions options);
+  // The same for a model whose trainable parameters are counted.
+  DpSgdPlan(PlanOptions options, const torch::nn::Module& model);
 
   const PlanOptions& options() const { return options_; }
   Relation relation() const { return options_.relation; }

@@ -61,6 +61,9 @@ TEST(Trainer, AWholeRunOnNeighboursStaysWithinItsSensitivities) {
       for (const Case& c : cases) {
         if (adaptive && (noise == NoiseKind::exact || c.relation == Relation::replace_one))
           continue;  // refused by the plan
+        if (noise == NoiseKind::exact && c.relation == Relation::replace_one &&
+            c.sampling == Sampling::poisson)
+          continue;  // this as well
         EXPECT_EQ(test::check_neighbours(run_on(a, c, noise, adaptive),
                                          run_on(c.neighbour, c, noise, adaptive)),
                   "")

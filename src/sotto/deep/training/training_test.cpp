@@ -53,6 +53,33 @@ TEST(DpSgdPlan, CalibratedNoiseMeetsTheBudgetAndNotMuchLess) {
   }
 }
 
+// Whatever is asked of the defaults, they find noise that meets the budget.
+TEST(DpSgdPlan, TheDefaultNoiseIsAccountedForUnderEveryRelation) {
+  for (const Relation relation :
+       {Relation::add_remove, Relation::replace_one, Relation::zero_out}) {
+    for (const Sampling sampling :
+         {Sampling::poisson, Sampling::without_replacement, Sampling::full_batch}) {
+      if (is_fixed(sampling) && !count_is_public(relation)) continue;
+      PlanOptions options = small_plan(small_network(), 2000);
+      options.relation = relation;
+      options.sampling = sampling;
+      options.noise_multiplier.reset();
+      options.epsilon = 2;
+      options.noise = default_noise(options);
+      const double epsilon = DpSgdPlan(options).epsilon(6, 1e-5).upper;
+      EXPECT_LE(epsilon, 2) << name(relation) << ' ' << name(sampling);
+      EXPECT_GT(epsilon, 1.95) << name(relation) << ' ' << name(sampling);
+    }
+  }
+  PlanOptions options = small_plan(small_network());
+  EXPECT_EQ(default_noise(options), NoiseKind::exact);
+  options.relation = Relation::replace_one;
+  EXPECT_EQ(default_noise(options), NoiseKind::bulk);
+  options.noise = NoiseKind::exact;
+  EXPECT_NE(refusal<Unsupported>([&] { DpSgdPlan p(options); }).find("replace_one"),
+            std::string::npos);
+}
+
 TEST(DpSgdPlan, GivenNoiseStopsAtTheBudget) {
   PlanOptions options = small_plan(small_network());
   options.steps = 1000;
