@@ -94,6 +94,7 @@ void ClippedSum::add_by_micro_batches(std::int64_t records,
       if (!p.tensor.grad().defined())
         throw Unsupported(fmt::format("parameter {} received no gradient", p.name),
                           "use it on the way to the loss, or freeze it with requires_grad_(false)");
+      if (p.tensor.grad().is_sparse()) p.tensor.mutable_grad() = p.tensor.grad().to_dense();
       own.push_back(row_squares(p.tensor.grad().contiguous().view({1, -1})));
     }
     std::vector<const std::vector<double>*> squares;

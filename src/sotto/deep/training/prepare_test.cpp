@@ -164,5 +164,71 @@ TEST(Prepare, WeightsLoadedLaterAreTrained) {
   EXPECT_GT((model->parameters()[0] - before).norm().item<double>(), 0);
 }
 
+struct SparseBagImpl : nn::Module {
+  SparseBagImpl() : table(nn::EmbeddingOptions(10, 4).sparse(true)), fc(4, 2) {
+    register_module("table", table);
+    register_module("fc", fc);
+  }
+  Tensor forward(const Tensor& x) { return fc(table(x).mean(1)); }
+  nn::Embedding table;
+  nn::Linear fc;
+};
+TORCH_MODULE(SparseBag);
+
+TEST(Prepare, TakesSparseEmbeddings) {
+  SparseBag model;
+  Rng rng = Rng::insecure_seed(1);
+  trainer_of(model).fit(tokens(40), rng);
+  Trainer plain(*model, PlainPlan{.records = 40, .batch = 20, .steps = 2},
+                [&](const Tensor& x, const Tensor& y) {
+                  return softmax_cross_entropy(model->forward(x), y);
+                });
+  plain.fit(tokens(40), rng);
+}
+
+// What LibTorch refuses is refused by us, before the budget is asked, and says what to do.
+TEST(Prepare, WhatLibTorchSaysOfMadeUpRecordsIsPassedOn) {
+  nn::Linear fc(4, 2);
+  Trainer fails(*fc, DpSgdPlan(plan_for(*fc, NoiseKind::bulk)),
+                [&](const Tensor& x, const Tensor& y) {
+                  TORCH_CHECK(x.size(1) == 3, "a model that does not fit");
+                  return softmax_cross_entropy(fc->forward(x), y);
+                });
+  const std::string said = refusal<Unsupported>([&] { fails.prepare(clouds(40)); });
+  EXPECT_NE(said.find("made-up records"), std::string::npos) << said;
+  EXPECT_NE(said.find("a model that does not fit"), std::string::npos) << said;
+}
+
+// Trained or refused, but never by a raw message of LibTorch.
+TEST(Prepare, ABiasThatIsAddedToAPlaceOfAnOutputIsNoRawError) {
+  nn::Linear fc(4, 2);
+  const auto shift = fc->register_parameter("shift", torch::zeros({2}));
+  Trainer writes(*fc, DpSgdPlan(plan_for(*fc, NoiseKind::bulk)),
+                 [&](const Tensor& x, const Tensor& y) {
+                   auto h = torch::stack({fc->forward(x), fc->forward(x)}, 1);
+                   h.select(1, 0) += shift;
+                   return softmax_cross_entropy(h.sum(1), y);
+                 });
+  refusal<Error>([&] { writes.prepare(clouds(40)); });
+}
+
+TEST(Prepare, ThePlanCountsTheParametersOfItsModel) {
+  nn::Linear fc(4, 2);
+  PlanOptions options = plan_for(*fc, NoiseKind::exact);
+  const Objective objective = [&](const Tensor& x, const Tensor& y) {
+    return softmax_cross_entropy(fc->forward(x), y);
+  };
+  options.dimension = 7;
+  const std::string said =
+      refusal<InvalidArgument>([&] { Trainer(*fc, DpSgdPlan(options), objective); });
+  EXPECT_NE(said.find("7 trainable parameters, but the model has 10"), std::string::npos) << said;
+  options.dimension = 0;
+  const DpSgdPlan plan(options, *fc);
+  EXPECT_EQ(plan.options().dimension, 10u);
+  Trainer trainer(*fc, plan, objective);
+  Rng rng = Rng::insecure_seed(1);
+  trainer.fit(clouds(40), rng);
+}
+
 }  // namespace
 }  // namespace sotto::deep

@@ -32,6 +32,16 @@ DataError withheld() {
       "try the model on made-up records of this shape to see the message");
 }
 
+// Made-up records depend on no private value, so what LibTorch says of them is passed on.
+Unsupported fails_on_made_up_records(const c10::Error& e) {
+  std::string said = e.what_without_backtrace();
+  said = said.substr(0, said.find('\n'));
+  return Unsupported(
+      fmt::format("the model fails on made-up records of this shape: {}", said),
+      "run it once on random numbers of this shape to see where; what writes into the output of "
+      "a layer (x.select(1, 0) += y) must make a new tensor instead (x = x + y)");
+}
+
 // Different steps have unrelated generators: the number is spread over the seed by an odd constant.
 std::uint64_t step_seed(std::uint64_t seed, std::uint64_t step) {
   std::uint64_t z = seed + 0x9e3779b97f4a7c15u * (step + 1);
@@ -71,9 +81,14 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
         "the physical batch is {} records; it must be at least 1, or 0 for what fits", physical_));
   if (planned_ == 0) throw InvalidArgument("the plan has no steps; it needs at least one");
   if (!plan_) return;
+  const auto dimension = static_cast<std::uint64_t>(clipped_.flat().numel());
+  if (exact() && plan_->options().dimension != dimension)
+    throw InvalidArgument(
+        fmt::format("the plan is for {} trainable parameters, but the model has {}",
+                    plan_->options().dimension, dimension),
+        "make the plan with the model, which counts them: DpSgdPlan(options, *model)");
   for (const auto& constant : options_.constants) clipped_.declare_public(constant);
   noise_.emplace(plan_->make_noise());
-  remember_untrained();
   if (plan_->options().adaptive)
     adaptive_.emplace(*plan_->options().adaptive, plan_->expected_batch());
 }
@@ -91,6 +106,7 @@ void Trainer::step(const Records& records, Rng& rng) {
         fmt::format("all {} planned steps have run; another one is not paid for", planned_),
         "make a new plan with its own budget");
   prepare(records);
+  if (plan_) remember_untrained();
   std::optional<Rng> seeded;
   if (options_.insecure_seed)
     seeded = Rng::insecure_seed(step_seed(*options_.insecure_seed, done_));
@@ -113,9 +129,19 @@ void Trainer::step(const Records& records, Rng& rng) {
 void Trainer::prepare(const Records& like) {
   if (prepared_) return;
   if (plan_) require_private(model_);
-  if (physical_ == 0) find_physical_batch(like);
-  if (random_seats()) seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
-  if (plan_) check_model(like);
+  remember_untrained();
+  try {
+    if (physical_ == 0) find_physical_batch(like);
+    if (random_seats()) seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
+    if (plan_) check_model(like);
+  } catch (const c10::Error& e) {
+    restore_untrained();
+    throw fails_on_made_up_records(e);
+  } catch (...) {
+    restore_untrained();
+    throw;
+  }
+  restore_untrained();
   prepared_ = true;
 }
 
@@ -145,11 +171,17 @@ void Trainer::for_physical_batches(const Records& records, const Seats& seats, V
       throw withheld();
     }
   };
-  for (std::int64_t k = 0; k < seats.parts(); ++k) guarded(seats.part(k));
+  try {
+    for (std::int64_t k = 0; k < seats.parts(); ++k) guarded(seats.part(k));
+  } catch (...) {  // the next step would take what is left of a record for public
+    if (plan_) restore_untrained();
+    throw;
+  }
   if (plan_) restore_untrained();
 }
 
-// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote into them is undone at once.
+// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote into them is undone at once. They are
+// looked at anew before each step: what was loaded in between is meant to stay.
 void Trainer::remember_untrained() {
   untrained_.clear();
   for (const auto& p : model_.named_parameters())
@@ -221,9 +253,11 @@ torch::Tensor Trainer::plain_sum(const Records& records, const Seats& seats) {
   });
   private_loss_ = seen == 0 ? 0 : losses / static_cast<double>(seen);
   std::vector<torch::Tensor> parts;
-  for (const auto& p : clipped_.parameters())
-    parts.push_back(p.tensor.grad().defined() ? p.tensor.grad().reshape({-1})
-                                              : torch::zeros({p.tensor.numel()}));
+  for (const auto& p : clipped_.parameters()) {
+    const torch::Tensor& g = p.tensor.grad();
+    parts.push_back(!g.defined() ? torch::zeros({p.tensor.numel()})
+                                 : (g.is_sparse() ? g.to_dense() : g).reshape({-1}));
+  }
   return torch::cat(parts);
 }
 
@@ -364,10 +398,7 @@ void Trainer::restore(const TensorFile& file) {
   if (!std::isfinite(clip) || !(clip > 0)) refuse("its clipping norm is not a number above 0");
   clip_ = clip;
   proved_ = file.tensors.at("proved").item<std::int64_t>() != 0;
-  if (plan_) {
-    clipped_.set_norm(clip_);
-    remember_untrained();
-  }
+  if (plan_) clipped_.set_norm(clip_);
   iterate_.restored(done_);
 }
 

@@ -66,6 +66,44 @@ TEST(Untrained, WhatAForwardPassWritesIsNeitherReleasedNorKept) {
   }
 }
 
+// What is frozen is public: weights of another training that are loaded after the trainer was made, or between steps, stay.
+TEST(Untrained, WhatIsLoadedLaterStays) {
+  torch::nn::Sequential model(torch::nn::Linear(2, 3), torch::nn::Linear(3, 2));
+  for (auto& p : model[0]->parameters()) p.requires_grad_(false);
+  Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {
+    return softmax_cross_entropy(model->forward(x), y);
+  });
+  Rng rng = Rng::insecure_seed(1);
+  for (const float loaded : {3.0f, 4.0f}) {
+    {
+      const torch::NoGradGuard no_grad;
+      model[0]->parameters()[0].fill_(loaded);
+    }
+    trainer.step(records(), rng);
+    EXPECT_TRUE(model[0]->parameters()[0].eq(loaded).all().item<bool>()) << loaded;
+  }
+  EXPECT_TRUE(trainer.release().value.at("0.weight").eq(4).all().item<bool>());
+}
+
+// A step that fails half-way leaves nothing of a record behind that the next one would take for public.
+TEST(Untrained, AFailedStepLeavesNothingBehind) {
+  Remembers model;
+  Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {
+    const auto losses = softmax_cross_entropy(model->forward(x), y);
+    TORCH_CHECK(!model->awake, "now");
+    return losses;
+  });
+  trainer.prepare(records());
+  Rng rng = Rng::insecure_seed(1);
+  model->awake = true;
+  EXPECT_NE(refusal<DataError>([&] { trainer.step(records(), rng); }), "");
+  model->awake = false;
+  trainer.fit(records(), rng);
+  const TensorMap released = trainer.release().value;
+  for (const char* name : {"frozen", "seen"})
+    EXPECT_EQ(released.at(name).abs().max().item<float>(), 0) << name;
+}
+
 TEST(Untrained, WhatLibTorchSaysOfARecordIsWithheld) {
   torch::nn::Linear model(2, 2);
   bool awake = false;
