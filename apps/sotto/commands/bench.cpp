@@ -14,8 +14,9 @@ Command bench_command() {
           .description = "Steps of the same model with ordinary LibTorch (forward, backward, "
                          "update) and with per-sample "
                          "clipping, noise and update, in turns; medians, and the peak memory of a "
-                         "process for each. "
-                         "The data is made up.",
+                         "process for each. Private batches have the public size of add_remove, "
+                         "with empty rows, as in training. Both kinds of noise are measured. The "
+                         "data is made up.",
           .examples = {{"A multi-layer perceptron, for one second",
                         "sotto bench dpsgd --model mlp --seconds 1"}},
           .options = {{.name = "model",
@@ -30,6 +31,12 @@ Command bench_command() {
                        .value = "B",
                        .help = "records in a batch; the model's usual batch when not given",
                        .range = Range::between(1, 1e6)},
+                      {.name = "noise",
+                       .type = Type::choice,
+                       .value = "KIND",
+                       .help = "the kind of noise that the times, shares and memory are of; the "
+                               "default of training when not given",
+                       .choices = {"exact", "bulk"}},
                       {.name = "seconds",
                        .type = Type::number,
                        .value = "S",
