@@ -26,6 +26,19 @@ constexpr auto kKey =
     c10::DispatchKey::TESTING_ONLY_GenericWrapper;  // directly below rows::kWatchKey
 using Plain = c10::impl::ExcludeDispatchKeyGuard;  // the ordinary operation, differentiated as ever
 
+thread_local bool dropout_off = false;
+
+template <Tensor (*kPlain)(const Tensor&, double, bool)>
+Tensor dropout_kernel(const Tensor& input, double p, bool train) {
+  const Plain plain(kKey);
+  return kPlain(input, p, train && !dropout_off);
+}
+template <Tensor& (*kPlain)(Tensor&, double, bool)>
+Tensor& dropout_in_place_kernel(Tensor& input, double p, bool train) {
+  const Plain plain(kKey);
+  return kPlain(input, p, train && !dropout_off);
+}
+
 Tensor value_of(const MaybeTensor& tensor) { return tensor.has_value() ? *tensor : Tensor(); }
 
 // Whether a private layer has anything to record here: a trainable weight, and a pass that will be differentiated.
@@ -300,6 +313,14 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, library) {
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericWrapper, library) {
   for (const char* sine : {"sin", "sin_", "cos", "cos_", "tan", "tan_"})
     library.impl(sine, torch::CppFunction::makeFromBoxedFunction<&sine_kernel>());
+  library.impl("dropout", dropout_kernel<at::dropout>);
+  library.impl("feature_dropout", dropout_kernel<at::feature_dropout>);
+  library.impl("alpha_dropout", dropout_kernel<at::alpha_dropout>);
+  library.impl("feature_alpha_dropout", dropout_kernel<at::feature_alpha_dropout>);
+  library.impl("dropout_", dropout_in_place_kernel<at::dropout_>);
+  library.impl("feature_dropout_", dropout_in_place_kernel<at::feature_dropout_>);
+  library.impl("alpha_dropout_", dropout_in_place_kernel<at::alpha_dropout_>);
+  library.impl("feature_alpha_dropout_", dropout_in_place_kernel<at::feature_alpha_dropout_>);
   library.impl("linear", linear_kernel);
   library.impl("addmm", addmm_kernel);
   library.impl("matmul", matmul_kernel);
@@ -330,5 +351,8 @@ struct Interception::Guard {
 
 Interception::Interception() : guard_(std::make_unique<Guard>()) {}
 Interception::~Interception() = default;
+
+WithoutDropout::WithoutDropout() : outer_(dropout_off) { dropout_off = true; }
+WithoutDropout::~WithoutDropout() { dropout_off = outer_; }
 
 }  // namespace sotto::deep

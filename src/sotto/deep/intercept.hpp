@@ -26,4 +26,18 @@ class Interception {
   std::unique_ptr<Guard> guard_;
 };
 
+// Alive: dropout does nothing on this thread, in layers and as a function. It draws differently for each batch, so records can only be
+// compared without it.
+class WithoutDropout {
+ public:
+  WithoutDropout();
+  ~WithoutDropout();
+  WithoutDropout(const WithoutDropout&) = delete;
+  WithoutDropout& operator=(const WithoutDropout&) = delete;
+
+ private:
+  Interception interception_;
+  bool outer_;
+};
+
 }  // namespace sotto::deep

@@ -8,6 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/clipped_sum.hpp"
+#include "sotto/deep/intercept.hpp"
 #include "sotto/deep/rows/not_row_wise.hpp"
 
 namespace sotto::deep {
@@ -15,7 +16,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-// Dropout draws differently for each batch, so it is off while records are compared. Everything is as before afterwards.
+// Dropout is off while records are compared, also inside of recurrent layers. Everything is as before afterwards.
 class Rehearsal {
  public:
   explicit Rehearsal(nn::Module& model) : model_(model) {
@@ -24,10 +25,7 @@ class Rehearsal {
     for (const auto& [name, tensor] : untrained()) kept_.push_back({name, tensor.detach().clone()});
     train_mode(model);
     for (const auto& m : model.modules(false))
-      if (m->as<nn::Dropout>() || m->as<nn::Dropout2d>() || m->as<nn::Dropout3d>() ||
-          m->as<nn::AlphaDropout>() || m->as<nn::FeatureAlphaDropout>() || m->as<nn::RNN>() ||
-          m->as<nn::LSTM>() || m->as<nn::GRU>() || m->as<nn::MultiheadAttention>())
-        m->eval();
+      if (m->as<nn::RNN>() || m->as<nn::LSTM>() || m->as<nn::GRU>()) m->eval();
   }
   ~Rehearsal() {
     for (const auto& [module, training] : modes_) training ? module->train() : module->eval();
@@ -62,6 +60,7 @@ class Rehearsal {
   }
 
   nn::Module& model_;
+  const WithoutDropout without_dropout_;
   std::vector<std::pair<nn::Module*, bool>> modes_;
   Named kept_;
 };

@@ -230,5 +230,98 @@ TEST(Prepare, ThePlanCountsTheParametersOfItsModel) {
   trainer.fit(clouds(40), rng);
 }
 
+// LibTorch's own first example, as it is written there: dropout as a layer and as a function.
+struct DigitsImpl : nn::Module {
+  DigitsImpl()
+      : conv1(nn::Conv2dOptions(1, 10, 5)),
+        conv2(nn::Conv2dOptions(10, 20, 5)),
+        fc1(320, 50),
+        fc2(50, 10) {
+    register_module("conv1", conv1);
+    register_module("conv2", conv2);
+    register_module("conv2_drop", conv2_drop);
+    register_module("fc1", fc1);
+    register_module("fc2", fc2);
+  }
+  Tensor forward(Tensor x) {
+    x = torch::relu(torch::max_pool2d(conv1->forward(x), 2));
+    x = torch::relu(torch::max_pool2d(conv2_drop->forward(conv2->forward(x)), 2));
+    x = x.view({-1, 320});
+    x = torch::relu(fc1->forward(x));
+    x = torch::dropout(x, 0.5, is_training());
+    return torch::log_softmax(fc2->forward(x), 1);
+  }
+  nn::Conv2d conv1, conv2;
+  nn::Dropout2d conv2_drop;
+  nn::Linear fc1, fc2;
+};
+TORCH_MODULE(Digits);
+
+TEST(Prepare, TakesDropoutAsAFunction) {
+  Digits model;
+  torch::manual_seed(1);
+  const Records records(torch::rand({40, 1, 28, 28}), torch::randint(10, {40}, torch::kLong));
+  for (const NoiseKind noise : {NoiseKind::exact, NoiseKind::bulk}) {
+    Trainer trainer = trainer_of(model, noise);
+    Rng rng = Rng::insecure_seed(1);
+    trainer.step(records, rng);
+  }
+}
+
+// What drops everything teaches nothing; in a rehearsal it drops nothing.
+TEST(Prepare, DropoutIsOffInRehearsalsOnly) {
+  nn::Linear fc(nn::LinearOptions(4, 2).bias(false));
+  PlanOptions options = plan_for(*fc, NoiseKind::bulk);
+  options.noise_multiplier = 1e-9;
+  for (const double p : {0.0, 1.0}) {
+    Trainer trainer(*fc, DpSgdPlan(options), [&](const Tensor& x, const Tensor& y) {
+      return softmax_cross_entropy(fc->forward(torch::dropout(x, p, fc->is_training())), y);
+    });
+    const Tensor before = fc->weight.detach().clone();
+    Rng rng = Rng::insecure_seed(1);
+    trainer.fit(clouds(40), rng);
+    EXPECT_EQ((fc->weight - before).abs().max().item<double>() < 1e-6, p == 1) << p;
+  }
+}
+
+// Coupling beside a dropout is still found.
+TEST(Prepare, FindsCouplingBesideDropout) {
+  nn::Linear fc(4, 2);
+  Trainer trainer(*fc, DpSgdPlan(plan_for(*fc, NoiseKind::bulk)),
+                  [&](const Tensor& x, const Tensor& y) {
+                    const auto h = torch::dropout(x - x.mean(0, true), 0.3, fc->is_training());
+                    return softmax_cross_entropy(fc->forward(h), y);
+                  });
+  EXPECT_NE(refusal<NotRowWise>([&] { trainer.prepare(clouds(40)); }), "");
+}
+
+struct EncoderImpl : nn::Module {
+  EncoderImpl()
+      : encoder(nn::TransformerEncoderOptions(
+            nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16), 1)),
+        fc(8, 2) {
+    register_module("encoder", encoder);
+    register_module("fc", fc);
+  }
+  Tensor forward(const Tensor& x) { return fc(encoder(x.transpose(0, 1)).mean(0)); }
+  nn::TransformerEncoder encoder;
+  nn::Linear fc;
+};
+TORCH_MODULE(Encoder);
+
+// Torch's attention wants sequences first; where the records are is followed, not declared.
+TEST(Prepare, SequencesMayComeFirstInsideOfAModel) {
+  torch::manual_seed(3);
+  Encoder model;
+  const Records records(torch::randn({40, 5, 8}), torch::randint(2, {40}, torch::kLong));
+  Rng rng = Rng::insecure_seed(1);
+  for (const NoiseKind noise : {NoiseKind::exact, NoiseKind::bulk}) {
+    Trainer trainer = trainer_of(model, noise);
+    const Tensor before = model->fc->weight.detach().clone();
+    trainer.fit(records, rng);
+    EXPECT_FALSE(torch::equal(before, model->fc->weight));
+  }
+}
+
 }  // namespace
 }  // namespace sotto::deep
