@@ -136,7 +136,9 @@ TEST_P(LedgerTest, TheFirstReleaseMayUseAllOfTheCapByTheTightestAccountant) {
                   .part = part};
   };
   double multiplier = 1;  // the least noise that one release within (1, 1e-6) needs
-  while (guarantee({Relation::add_remove, {GaussianEvent::from_multiplier(multiplier)}}, 1e-6).upper > 0.999)
+  while (
+      guarantee({Relation::add_remove, {GaussianEvent::from_multiplier(multiplier)}}, 1e-6).upper >
+      0.999)
     multiplier *= 1.0005;
   EXPECT_THROW(l.charge(gauss(multiplier * 0.99, "too much", "north")), BudgetExceeded);
   const Receipt lone = l.charge(gauss(multiplier, "lone", "north"));
