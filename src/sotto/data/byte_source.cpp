@@ -160,8 +160,12 @@ std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> source, const s
 
 }  // namespace
 
+std::unique_ptr<ByteSource> open_unwatched(const std::string& path) {
+  return unpacked(std::make_unique<FileSource>(path), path);
+}
+
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
-  return ReadWitness::watched(unpacked(std::make_unique<FileSource>(path), path), path);
+  return ReadWitness::watched(open_unwatched(path), path);
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::span<const char> bytes, const std::string& label) {

@@ -19,6 +19,9 @@ class ByteSource {
 // "-" is standard input. Throws DataError when the file cannot be opened, and read() does when it
 // is damaged.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+// The same without the knowledge of a witness (read_witness.hpp): to look at a file is not to use
+// it as data.
+std::unique_ptr<ByteSource> open_unwatched(const std::string& path);
 
 // The same for bytes in memory, which must outlive the source.
 std::unique_ptr<ByteSource> bytes_of(std::span<const char> bytes, const std::string& label);

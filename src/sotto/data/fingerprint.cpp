@@ -33,7 +33,7 @@ std::string content_digest(const std::string& path, const ReadWitness* witness) 
   if (witness != nullptr) {
     if (const auto seen = witness->digest(path)) return *seen;
   }
-  const auto source = open_bytes(path);
+  const auto source = open_unwatched(path);
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(),
                                                                      EVP_MD_CTX_free);
   bool good = hash && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1;

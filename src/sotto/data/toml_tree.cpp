@@ -140,7 +140,7 @@ class Document {
     Json json = Json::object();
     for (const std::string& name : node.order) {
       Node& child = *node.members.at(name);
-      const std::string path = where.empty() ? name : where + "." + name;
+      const std::string path = where.empty() ? name : fmt::format("{}.{}", where, name);
       positions[path] = child.at;
       // Appended: insertion would look through all members.
       json.get_ref<Json::object_t&>().push_back({name, tree(child, path, positions)});
