@@ -3,7 +3,11 @@
 #include "arguments.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/deep/family/declaration.hpp"
+#include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/kernel/kernel_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
+#include "sotto/models/naive_bayes/naive_bayes_family.hpp"
+#include "sotto/models/tree/tree_family.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -11,8 +15,8 @@ namespace {
 std::vector<Family>& list() {
   // A new family is one line here, and one in its module's CMakeLists.txt.
   static std::vector<Family> all = {
-      linear_family(),
-      deep::network_declaration(),
+      linear_family(),   naive_bayes_family(), tree_family(),
+      additive_family(), kernel_family(),      deep::network_declaration(),
   };
   return all;
 }

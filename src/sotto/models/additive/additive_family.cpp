@@ -1,0 +1,41 @@
+#include "sotto/models/additive/additive_family.hpp"
+
+#include "sotto/models/kernel/kernel_model.hpp"
+#include "sotto/models/kernel/kernel_training.hpp"
+
+namespace sotto {
+namespace {
+
+Schema prepare(Schema schema, const TrainingRequest&) {
+  schema.basis = NumericBasis::linear;  // the step functions bend by themselves
+  return schema;
+}
+
+std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
+  const Task task = facts.classes().empty() ? Task::regress : Task::classify;
+  check_target(facts, task, "additive", "linear");
+  return kernel_training(
+      facts, request, {.iterations = request.options.maybe_whole("iterations"), .main_only = true});
+}
+
+}  // namespace
+
+Family additive_family() {
+  return {.name = "additive",
+          .title = "Additive models",
+          .kinds = {{"additive",
+                     {Task::classify, Task::regress},
+                     "the sum of one step function of each column; easy to explain"}},
+          .methods = {{"gradient", "noisy descent: Gaussian noise", {"iterations"}},
+                      {"none", "no noise: NOT PRIVATE", {"iterations"}}},
+          .options = {{.name = "iterations",
+                       .type = OptionType::whole,
+                       .value = "T",
+                       .help = "steps of the descent; default by a public rule",
+                       .range = Range::between(1, 100000)}},
+          .prepare = prepare,
+          .plan = plan,
+          .load = load_kernel};
+}
+
+}  // namespace sotto

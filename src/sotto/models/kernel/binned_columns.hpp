@@ -1,0 +1,56 @@
+// The columns of a table as levels: bins of numbers, values of categories. A pure function of the
+// schema.
+//
+// What       A numeric column has kBins equal bins of its declared bounds, a categorical one its
+//            declared values and "other" where there is one, a boolean three: no, yes, missing.
+// Guarantee  Every record has exactly one level in every column, whatever its cells are.
+// Method     Arithmetic on the encoded cells, which the encoder has clamped.
+// Numerics   None: levels are whole numbers, the place inside a bin is a number in [0, 1].
+// Reference  docs/math/kernel.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sotto/data/table.hpp"
+
+namespace sotto {
+
+class BinnedColumns {
+ public:
+  static constexpr std::uint32_t kBins = 256;
+
+  // The encoder must have the basis `linear`.
+  explicit BinnedColumns(const Encoder& encoder);
+
+  std::size_t columns() const { return columns_.size(); }
+  std::uint32_t levels(std::size_t column) const { return columns_[column].levels; }
+  bool is_numeric(std::size_t column) const { return columns_[column].kind == Kind::numeric; }
+  // Of the first level of a column in a vector with one place for each level of each column.
+  std::size_t offset(std::size_t column) const { return columns_[column].offset; }
+  std::size_t size() const { return size_; }
+
+  struct Cell {
+    std::uint32_t level = 0;
+    float inside = 0.5f;  // where in its bin a number lies, 0 … 1
+  };
+  // Not for null records.
+  void read(const Table& table, std::size_t row, std::span<Cell> cells) const;
+
+ private:
+  enum class Kind { numeric, categorical, boolean };
+  struct Column {
+    Kind kind;
+    std::uint32_t levels;
+    std::size_t offset;
+    std::uint32_t first;  // coordinate of the first category
+  };
+  std::vector<Column> columns_;
+  std::size_t size_ = 0;
+  bool unit_scaling_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/error.hpp"
+#include "sotto/models/kernel/feature_map.hpp"
+
+namespace sotto {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostFeatures = std::size_t{1} << 16;  // pairs of waves, trees
+
+[[noreturn]] void damaged(const std::string& what) {
+  throw DataError("the features of the model are damaged: " + what,
+                  "restore the file from where the artifact was copied");
+}
+
+void check_numbers(const std::vector<double>& numbers, double low, double high, const char* what) {
+  for (const double x : numbers)
+    if (!(x >= low && x <= high)) damaged(what);
+}
+
+}  // namespace
+
+json to_json(const FeatureDesign& design) {
+  json j = {{"fourier", design.sizes.fourier},
+            {"trees", design.sizes.trees},
+            {"main_part", design.sizes.main},
+            {"fourier_part", design.sizes.fourier_part},
+            {"tree_part", design.sizes.tree_part}};
+  j["columns"] = json::array();
+  for (std::size_t c = 0; c < design.columns.size(); ++c) {
+    const ColumnScale& column = design.columns[c];
+    j["columns"].push_back({{"numeric", static_cast<bool>(design.numeric[c])},
+                            {"importance", column.importance},
+                            {"start", column.start},
+                            {"width", column.width},
+                            {"share", column.share}});
+  }
+  j["directions"] = design.directions;
+  j["wave_means"] = design.fourier_means;
+  j["splits"] = json::array();
+  for (const FeatureDesign::Split& split : design.splits)
+    j["splits"].push_back({split.column, split.threshold});
+  j["leaf_shares"] = design.leaf_shares;
+  return j;
+}
+
+FeatureDesign feature_design_from_json(const json& j) {
+  FeatureDesign d;
+  d.sizes = {j.at("fourier").get<std::size_t>(), j.at("trees").get<std::size_t>(),
+             j.at("main_part").get<double>(), j.at("fourier_part").get<double>(),
+             j.at("tree_part").get<double>()};
+  if (d.sizes.fourier > kMostFeatures || d.sizes.trees > kMostFeatures) damaged("too many");
+  check_numbers({d.sizes.main, d.sizes.fourier_part, d.sizes.tree_part}, 0, 1, "parts");
+  for (const json& column : j.at("columns")) {
+    d.numeric.push_back(column.at("numeric").get<bool>());
+    ColumnScale scale;
+    scale.importance = column.at("importance").get<double>();
+    scale.start = column.at("start").get<std::vector<double>>();
+    scale.width = column.at("width").get<std::vector<double>>();
+    scale.share = column.at("share").get<std::vector<double>>();
+    if (scale.start.size() != scale.share.size() || scale.width.size() != scale.share.size())
+      damaged("levels");
+    check_numbers(scale.start, 0, 1.000001, "start");
+    check_numbers(scale.width, 0, 1.000001, "width");
+    check_numbers(scale.share, 0, 1.000001, "share");
+    d.columns.push_back(std::move(scale));
+  }
+  d.directions = j.at("directions").get<std::vector<float>>();
+  d.fourier_means = j.at("wave_means").get<std::vector<float>>();
+  for (const json& split : j.at("splits")) {
+    d.splits.push_back({split.at(0).get<std::uint32_t>(), split.at(1).get<double>()});
+    if (d.splits.back().column >= d.columns.size()) damaged("a split");
+  }
+  d.leaf_shares = j.at("leaf_shares").get<std::vector<std::vector<double>>>();
+  if (d.directions.size() != d.sizes.fourier * d.columns.size() ||
+      d.fourier_means.size() != 2 * d.sizes.fourier ||
+      d.splits.size() != d.sizes.trees * kTreeDepth || d.leaf_shares.size() != d.sizes.trees)
+    damaged("sizes");
+  for (const std::vector<double>& shares : d.leaf_shares) {
+    if (shares.size() != std::size_t{1} << kTreeDepth) damaged("leaves");
+    check_numbers(shares, 0, 1.000001, "leaves");
+  }
+  for (const float x : d.directions)
+    if (!std::isfinite(x)) damaged("directions");
+  for (const float x : d.fourier_means)
+    if (!std::isfinite(x)) damaged("means");
+  return d;
+}
+
+}  // namespace sotto

@@ -1,0 +1,278 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/kernel/kernel_family.hpp"
+#include "sotto/models/kernel/kernel_model.hpp"
+#include "sotto/models/kernel/kernel_rows.hpp"
+#include "support/record_replay.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kDelta = 1e-6;
+
+Schema schema(const std::string& relation, const std::string& target, std::size_t rows) {
+  return Schema::from_toml("relation = \"" + relation + "\"\nrows = " + std::to_string(rows) +
+                           "\n[columns.a]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
+                           "[columns.b]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
+                           "[columns.c]\ntype = \"categorical\"\nvalues = [\"u\", \"v\", \"w\"]\n"
+                           "[columns.d]\ntype = \"boolean\"\n[columns.y]\nrole = \"target\"\n" +
+                           target);
+}
+
+const std::string kTwo = "type = \"boolean\"\n";
+const std::string kThree = "type = \"categorical\"\nvalues = [\"0\", \"1\", \"2\"]\n";
+const std::string kNumber = "type = \"numeric\"\nbounds = [-1, 1]\n";
+
+struct Record {
+  double a, b;
+  std::string c, d, y;
+};
+
+// The label follows the product of a and b, which no additive model can see, and c.
+std::vector<Record> records(std::size_t n, const std::string& target, unsigned seed = 1) {
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<Record> all;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double a = uniform(rng), b = uniform(rng);
+    const std::size_t c = rng() % 3;
+    const double f = 2 * a * b + 0.3 * (static_cast<double>(c) - 1);
+    std::string y = target == kTwo     ? (f > 0 ? "true" : "false")
+                    : target == kThree ? (f > 0.25    ? "2"
+                                          : f > -0.25 ? "1"
+                                                      : "0")
+                                       : std::to_string(0.4 * f);
+    all.push_back({a, b, std::string(1, "uvw"[c]), rng() % 2 ? "true" : "false", std::move(y)});
+  }
+  return all;
+}
+
+Table table_of(const std::vector<Record>& all, const Encoder& encoder) {
+  Table table(encoder);
+  for (const Record& r : all) {
+    const std::string a = std::to_string(r.a), b = std::to_string(r.b);
+    const std::vector<std::string_view> cells = {a, b, r.c, r.d};
+    Table::Sink sink = table.add_row();
+    std::size_t column = 0;
+    sink.factor = encoder.encode(cells, sink.dense, sink.hot, column);
+    table.add_target(encoder.encode_target(r.y));
+  }
+  return table;
+}
+
+// Adds a record whose cells are all missing, as a file would under zero_out.
+void add_null(Table& table) {
+  table.add_row().factor = std::numeric_limits<double>::quiet_NaN();
+  table.add_target(0);
+}
+
+TrainingRequest request_of(const std::string& kind, const Family& family, const Budget& budget,
+                           const OptionValues::Raw& given = {}) {
+  return {.kind = kind,
+          .method = "gradient",
+          .budget = budget,
+          .options = OptionValues(options_of(family, kind), given)};
+}
+
+Evaluation trained(const Family& family, const std::string& target, const Budget& budget,
+                   std::uint64_t seed) {
+  const TrainingRequest request = request_of(family.name, family, budget);
+  const Facts facts = facts_for(family, schema("add_remove", target, 8000), request);
+  const Table train = table_of(records(8000, target), *facts.encoder),
+              test = table_of(records(3000, target, 2), *facts.encoder);
+  Rng rng = Rng::insecure_seed(seed);
+  const TrainedModel model =
+      plan_training(family, facts, request)->run(*table_in_memory(train), rng);
+  return evaluate(target != kNumber, model.value()->score(test));
+}
+
+}  // namespace
+
+TEST(Kernel, LearnsWhatTwoColumnsSayTogether) {
+  const Budget budget = Budget::approximate(3, kDelta);
+  EXPECT_GT(trained(kernel_family(), kTwo, budget, 1).classification.accuracy, 0.85);
+  EXPECT_GT(trained(kernel_family(), kThree, budget, 1).classification.accuracy, 0.70);
+  EXPECT_GT(trained(kernel_family(), kNumber, budget, 1).regression.r2, 0.75);
+}
+
+TEST(Additive, LearnsWhatEachColumnSaysAndNoMore) {
+  const Budget budget = Budget::approximate(3, kDelta);
+  const double additive = trained(additive_family(), kTwo, budget, 1).classification.accuracy;
+  EXPECT_GT(additive, 0.55);
+  EXPECT_LT(additive, 0.75);
+}
+
+TEST(Kernel, EventCostsTheBudgetAndIsKnownBeforeData) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    for (const std::string& target : {kTwo, kThree, kNumber}) {
+      const Family family = kernel_family();
+      const TrainingRequest request = request_of("kernel", family, Budget::approximate(1, kDelta));
+      const Facts facts = facts_for(family, schema(relation, target, 5000), request);
+      const auto plan = plan_training(family, facts, request);
+      const Bound bound = epsilon(Spec{facts.relation, {*plan->event()}}, Delta(kDelta));
+      EXPECT_LE(bound.upper, 1 + 1e-9);
+      EXPECT_GT(bound.upper, 0.97);
+    }
+  }
+}
+
+// Every release on neighbours, with records at every edge.
+TEST(Kernel, ReplayOnNeighboursStaysWithinTheSensitivity) {
+  for (const char* relation : {"add_remove", "replace_one"}) {
+    for (const std::string& target : {kTwo, kThree, kNumber}) {
+      const Family family = kernel_family();
+      const TrainingRequest request =
+          request_of("kernel", family, Budget::approximate(2, kDelta),
+                     {{"iterations", {"8"}}, {"waves", {"9"}}, {"trees", {"5"}}});
+      const Facts facts = facts_for(family, schema(relation, target, 40), request);
+      const auto all = records(40, target);
+      for (std::size_t i = 0; i < 4; ++i) {
+        auto neighbour = all;
+        if (facts.relation == Relation::add_remove) {
+          neighbour.erase(neighbour.begin() + static_cast<std::ptrdiff_t>(i));
+        } else {
+          neighbour[i] = {i % 2 ? 1e9 : -1e9, i % 2 ? -1.0 : 1.0, "w", "true",
+                          target == kTwo ? "false" : "1"};
+        }
+        const auto on = [&](const std::vector<Record>& data) {
+          return [&](Rng& rng) {
+            const Table table = table_of(data, *facts.encoder);
+            return plan_training(family, facts, request)->run(*table_in_memory(table), rng).event();
+          };
+        };
+        EXPECT_EQ(test::check_neighbours(on(all), on(neighbour)), "");
+      }
+    }
+  }
+}
+
+// One record's contribution, for parameters and shares that make it as long as can be.
+TEST(KernelRows, NoRecordMovesTheSumByMoreThanOne) {
+  const Encoder encoder(schema("add_remove", kTwo, 10));
+  const BinnedColumns columns(encoder);
+  std::mt19937 seeds(7);
+  for (int trial = 0; trial < 40; ++trial) {
+    std::vector<ColumnScale> scales(columns.columns());
+    std::vector<bool> numeric;
+    for (std::size_t j = 0; j < scales.size(); ++j) {
+      const std::size_t levels = columns.levels(j);
+      double total = 0, before = 0;
+      scales[j].share.resize(levels);
+      for (double& share : scales[j].share)
+        total += share = seeds() % 5 == 0 ? static_cast<double>(seeds() % 100) : 0.01;
+      for (double& share : scales[j].share) {
+        share /= total;
+        scales[j].start.push_back(before);
+        scales[j].width.push_back(share);
+        before += share;
+      }
+      numeric.push_back(columns.is_numeric(j));
+    }
+    Rng rng = Rng::insecure_seed(static_cast<std::uint64_t>(trial));
+    FeatureDesign design = FeatureDesign::draw(
+        {.fourier = 7, .trees = 3, .main = 0.3, .fourier_part = 0.3, .tree_part = 0.4}, scales,
+        numeric, rng);
+    for (float& mean : design.fourier_means) mean = static_cast<float>(seeds() % 200) / 100 - 1;
+    const FeatureMap map(design);
+    for (const Record& r : records(20, kTwo, static_cast<unsigned>(trial))) {
+      const Table table = table_of({r}, encoder);
+      std::vector<BinnedColumns::Cell> cells(columns.columns());
+      columns.read(table, 0, cells);
+      KernelRows rows(map);
+      rows.add(cells, 1);
+      const std::vector<std::vector<double>> theta(2, std::vector<double>(map.dimension(), 3.0));
+      for (const double slope : {1e100, 1.0, -0.3}) {
+        const std::vector<int128> sum = rows.weighted_sum(
+            theta,
+            [&](std::span<const double>, float, std::span<double> out) {
+              out[0] = slope;
+              out[1] = -slope / 2;
+            },
+            1);
+        long double square = 0;
+        for (const int128 x : sum)
+          square += static_cast<long double>(x) * static_cast<long double>(x);
+        const long double norm = std::sqrt(square) * KernelRows::kUnit;
+        EXPECT_LE(norm, 1.0L);
+        if (std::abs(slope) >= 1) {
+          EXPECT_GT(norm, 0.99L);
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernel, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
+  const Family family = kernel_family();
+  const TrainingRequest request =
+      request_of("kernel", family, Budget::approximate(2, kDelta),
+                 {{"iterations", {"5"}}, {"waves", {"4"}}, {"trees", {"3"}}});
+  Facts facts = facts_for(family, schema("add_remove", kThree, 50), request);
+  const Table table = table_of(records(50, kThree), *facts.encoder);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel model =
+      plan_training(family, facts, request)->run(*table_in_memory(table), rng);
+  const Files files = model.value()->files();
+  const auto loaded = load_kernel(files, facts);
+  EXPECT_EQ(loaded->apply(table), model.value()->apply(table));
+  const std::string text = files.at("model.json");
+  for (const std::string from : {"\"fourier\":4", "\"trees\":3", "\"schema\":1"}) {
+    std::string broken = text;
+    broken.replace(broken.find(from) + from.size() - 1, 1, "9");
+    EXPECT_THROW(load_kernel({{"model.json", broken}}, facts), DataError) << from;
+  }
+  EXPECT_THROW(load_kernel({{"model.json", text.substr(0, 100)}}, facts), DataError);
+}
+
+TEST(Kernel, ANullRecordContributesNothing) {
+  const Family family = kernel_family();
+  const TrainingRequest request =
+      request_of("kernel", family, Budget::approximate(2, kDelta),
+                 {{"iterations", {"5"}}, {"waves", {"4"}}, {"trees", {"3"}}});
+  const Facts facts = facts_for(family, schema("zero_out", kNumber, 50), request);
+  Table table = table_of(records(50, kNumber), *facts.encoder);
+  const auto trained_on = [&] {
+    Rng rng = Rng::insecure_seed(1);
+    return plan_training(family, facts, request)
+        ->run(*table_in_memory(table), rng)
+        .value()
+        ->files();
+  };
+  const Files without = trained_on();
+  add_null(table);
+  EXPECT_EQ(trained_on(), without);
+}
+
+TEST(Kernel, RefusesAPureEpsilon) {
+  const Family family = kernel_family();
+  const TrainingRequest request = request_of("kernel", family, Budget::pure(1));
+  const Facts facts = facts_for(family, schema("add_remove", kTwo, 50), request);
+  EXPECT_THROW(plan_training(family, facts, request), InvalidArgument);
+}
+
+TEST(Kernel, DegenerateDataGivesFinitePredictions) {
+  const Family family = kernel_family();
+  for (const std::string& target : {kTwo, kThree, kNumber}) {
+    const TrainingRequest request = request_of("kernel", family, Budget::approximate(1, kDelta));
+    const Facts facts = facts_for(family, schema("add_remove", target, 30), request);
+    const std::string y = target == kTwo ? "true" : "1";
+    for (const auto& data :
+         {std::vector<Record>{}, std::vector<Record>(30, {0, 0, "u", "true", y})}) {
+      const Table table = table_of(data, *facts.encoder);
+      Rng rng = Rng::insecure_seed(3);
+      const TrainedModel model =
+          plan_training(family, facts, request)->run(*table_in_memory(table), rng);
+      const Table other = table_of(records(10, target), *facts.encoder);
+      for (const double x : model.value()->apply(other)) EXPECT_TRUE(std::isfinite(x));
+    }
+  }
+}
+
+}  // namespace sotto

@@ -1,0 +1,57 @@
+// Groups of levels of which each record has one: scaled, centred, and cheap to sum exactly.
+//
+// What       A record with level l_g in group g is the vector V = (S_l·e_l − M_g) over all groups: its
+//            own level scaled, less the mean of all records. As part of a row it is multiplied by a
+//            factor of its own that gives it the same length as every other record's.
+// Guarantee  For an integer a with |a| ≤ s·factor(levels)·2^20, ‖a·V‖ ≤ s·reach·2^36, as integers.
+// Method     S and M are integers in steps of 2^−16, made from released shares: S_l = (share_l + o)^−½,
+//            M_l = S_l·share_l. A sum Σ a_i V_i is then S times the sums of a_i in each level less M
+//            times the sum of all a_i: one addition for each group of a record, not one for each
+//            level, and the same integers.
+// Numerics   |S| < 2^21; squares of V are exact 64-bit integers for up to 2^20 levels; the factor is
+//            rounded down.
+// Reference  docs/math/kernel.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sotto/core/rng.hpp"
+
+namespace sotto {
+
+class OneHotBlock {
+ public:
+  // shares: of the levels of each group; offset: o; reach: the length that a record's part has.
+  OneHotBlock(const std::vector<std::vector<double>>& shares, double offset, double reach);
+
+  std::size_t groups() const { return first_.size(); }
+  std::size_t size() const { return scale_.size(); }  // levels of all groups
+  std::size_t at(std::size_t group, std::uint32_t level) const { return first_[group] + level; }
+
+  float factor(std::span<const std::uint16_t> levels) const;
+
+  // ⟨parameters, V⟩ needs these two: a number for each level, and what the means amount to.
+  struct Products {
+    std::vector<double> of_level;
+    double of_means = 0;
+  };
+  Products products(std::span<const double> parameters) const;
+  // ⟨parameters, V·factor⟩.
+  double product(const Products& products, std::span<const std::uint16_t> levels,
+                 float factor) const;
+
+  // Σ a_i V_i from the sums of a_i in each level and over all, added to `sums`, in steps of 2^−36.
+  void expand(std::span<const std::int64_t> of_level, std::int64_t all,
+              std::span<int128> sums) const;
+
+ private:
+  double reach_;
+  std::vector<std::size_t> first_;
+  std::vector<std::int64_t> scale_, mean_;  // steps of 2^−16
+  std::vector<std::uint64_t> square_;       // of V in one group, for each level
+};
+
+}  // namespace sotto

@@ -1,0 +1,227 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/models/tree/node_statistics.hpp"
+#include "sotto/models/tree/tree_family.hpp"
+#include "support/record_replay.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kDelta = 1e-6;
+
+Schema schema(const std::string& relation, const std::string& target, std::size_t rows) {
+  return Schema::from_toml("relation = \"" + relation + "\"\nrows = " + std::to_string(rows) +
+                           "\n[columns.a]\ntype = \"numeric\"\nbounds = [0, 64]\n"
+                           "[columns.b]\ntype = \"categorical\"\nvalues = [\"u\", \"v\", \"w\"]\n"
+                           "[columns.c]\ntype = \"boolean\"\n[columns.y]\nrole = \"target\"\n" +
+                           target);
+}
+
+const std::string kThree = "type = \"categorical\"\nvalues = [\"0\", \"1\", \"2\"]\n";
+const std::string kNumber = "type = \"numeric\"\nbounds = [-1, 1]\n";
+
+struct Record {
+  double a;
+  std::string b, c, y;
+};
+
+// a ≥ 40 decides; below it b does.
+std::vector<Record> records(std::size_t n, bool number, unsigned seed = 1) {
+  std::mt19937 rng(seed);
+  std::vector<Record> all;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double a = static_cast<double>(rng() % 640) / 10;
+    const std::size_t b = rng() % 3;
+    const std::size_t kind = a >= 40 ? 2 : b == 0 ? 0 : 1;
+    all.push_back({a, std::string(1, "uvw"[b]), rng() % 2 ? "true" : "false",
+                   number ? std::to_string(static_cast<double>(kind) - 1)
+                          : std::to_string(rng() % 20 == 0 ? rng() % 3 : kind)});
+  }
+  return all;
+}
+
+Table table_of(const std::vector<Record>& all, const Encoder& encoder) {
+  Table table(encoder);
+  for (const Record& r : all) {
+    const std::string a = std::to_string(r.a);
+    const std::vector<std::string_view> cells = {a, r.b, r.c};
+    Table::Sink sink = table.add_row();
+    std::size_t column = 0;
+    sink.factor = encoder.encode(cells, sink.dense, sink.hot, column);
+    table.add_target(encoder.encode_target(r.y));
+  }
+  return table;
+}
+
+// Adds a record whose cells are all missing, as a file would under zero_out.
+void add_null(Table& table) {
+  table.add_row().factor = std::numeric_limits<double>::quiet_NaN();
+  table.add_target(0);
+}
+
+TrainingRequest request(const std::optional<Budget>& budget, const std::string& depth = "3") {
+  return {.kind = "tree",
+          .method = budget ? "exponential" : "none",
+          .budget = budget,
+          .options = OptionValues(options_of(tree_family(), "tree"),
+                                  OptionValues::Raw{{"depth", {depth}}})};
+}
+
+TrainedModel train(const std::vector<Record>& all, const Facts& facts, const TrainingRequest& asked,
+                   Rng& rng) {
+  const Table table = table_of(all, *facts.encoder);
+  return plan_training(tree_family(), facts, asked)->run(*table_in_memory(table), rng);
+}
+
+}  // namespace
+
+TEST(Tree, FindsTheQuestionsThatMadeTheData) {
+  for (const Budget& budget : {Budget::pure(2), Budget::approximate(2, kDelta)}) {
+    for (const bool number : {false, true}) {
+      const TrainingRequest asked = request(budget);
+      const Facts facts =
+          facts_for(tree_family(), schema("add_remove", number ? kNumber : kThree, 4000), asked);
+      Rng rng = Rng::insecure_seed(4);
+      const TrainedModel tree = train(records(4000, number), facts, asked, rng);
+      const Table test = table_of(records(2000, number, 2), *facts.encoder);
+      const Evaluation e = evaluate(!number, tree.value()->score(test));
+      if (number) {
+        EXPECT_GT(e.regression.r2, 0.9);
+      } else {
+        EXPECT_GT(e.classification.accuracy, 0.93);
+      }
+    }
+  }
+}
+
+TEST(Tree, WithoutNoiseItIsTheGreedyTree) {
+  const TrainingRequest asked = request({}, "2");
+  const Facts facts = facts_for(tree_family(), schema("add_remove", kThree, 4000), asked);
+  Rng rng = Rng::insecure_seed(4);
+  const TrainedModel tree = train(records(4000, false), facts, asked, rng);
+  EXPECT_FALSE(tree.event());
+  // The first question is a ≥ 40: bin 160 of 256 over [0, 64].
+  EXPECT_NE(tree.value()->files().at("model.json").find("0,\n   160"), std::string::npos);
+}
+
+// One record is added to random nodes: scores of all questions fall, and by at most one.
+TEST(NodeStatistics, ARecordMovesAllScoresOfItsNodeDownwardsByAtMostOne) {
+  for (const bool number : {false, true}) {
+    const Encoder encoder(schema("add_remove", number ? kNumber : kThree, 10));
+    const BinnedColumns columns(encoder);
+    const NodeStatistics statistics(columns, number ? 0 : 3);
+    std::mt19937 rng(5);
+    double largest = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+      std::vector<Record> all = records(rng() % 12, number, static_cast<unsigned>(trial));
+      for (Record& r : all) {
+        if (rng() % 2 == 0) r.y = number ? "1" : "2";
+      }
+      const Table before = table_of(all, encoder);
+      all.push_back(
+          {static_cast<double>(rng() % 64), "u", "true", number ? (rng() % 2 ? "-1" : "1") : "0"});
+      const Table after = table_of(all, encoder);
+      const TreeModel root{.depth = 0};
+      const auto a = statistics.scores(statistics.collect(*table_in_memory(before), root, 0), 0);
+      const auto b = statistics.scores(statistics.collect(*table_in_memory(after), root, 0), 0);
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        EXPECT_LE(b[i] - a[i], 1e-6);
+        EXPECT_GE(b[i] - a[i], -1);
+        largest = std::max(largest, a[i] - b[i]);
+      }
+    }
+    EXPECT_GT(largest, 0.7);
+  }
+}
+
+TEST(Tree, EventCostsTheBudgetAndIsKnownBeforeData) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    for (const Budget& budget : {Budget::pure(1), Budget::approximate(1, kDelta)}) {
+      const TrainingRequest asked = request(budget);
+      const Facts facts = facts_for(tree_family(), schema(relation, kThree, 500), asked);
+      const auto plan = plan_training(tree_family(), facts, asked);
+      const Bound bound = epsilon(Spec{facts.relation, {*plan->event()}}, Delta(kDelta));
+      EXPECT_LE(bound.upper, 1 + 1e-9);
+      EXPECT_GT(bound.upper, 0.8);
+    }
+  }
+}
+
+TEST(Tree, ReplayOnNeighboursStaysWithinTheSensitivity) {
+  for (const char* relation : {"add_remove", "replace_one"}) {
+    for (const bool number : {false, true}) {
+      for (const Budget& budget : {Budget::pure(1), Budget::approximate(1, kDelta)}) {
+        const TrainingRequest asked = request(budget);
+        const Facts facts =
+            facts_for(tree_family(), schema(relation, number ? kNumber : kThree, 30), asked);
+        const auto all = records(30, number);
+        for (std::size_t i = 0; i < 4; ++i) {
+          auto neighbour = all;
+          if (facts.relation == Relation::add_remove) {
+            neighbour.erase(neighbour.begin() + static_cast<std::ptrdiff_t>(i));
+          } else {
+            neighbour[i] = {i % 2 ? 1e9 : -1e9, "w", "true", number ? "-1" : "1"};
+          }
+          const auto on = [&](const std::vector<Record>& data) {
+            return [&](Rng& rng) { return train(data, facts, asked, rng).event(); };
+          };
+          EXPECT_EQ(test::check_neighbours(on(all), on(neighbour)), "");
+        }
+      }
+    }
+  }
+}
+
+TEST(Tree, EmptyDataAndOneClassGiveAnswers) {
+  const TrainingRequest asked = request(Budget::pure(1), "6");
+  const Facts facts = facts_for(tree_family(), schema("add_remove", kThree, 10), asked);
+  for (const auto& data : {std::vector<Record>{}, std::vector<Record>(5, {1, "u", "true", "1"})}) {
+    Rng rng = Rng::insecure_seed(1);
+    const TrainedModel tree = train(data, facts, asked, rng);
+    const Table other = table_of(records(20, false), *facts.encoder);
+    for (const ScoredRow& row : tree.value()->score(other)) {
+      double total = 0;
+      for (const double p : row.probabilities) total += p;
+      EXPECT_NEAR(total, 1, 1e-9);
+    }
+  }
+}
+
+TEST(Tree, ANullRecordContributesNothing) {
+  const TrainingRequest asked = request(Budget::pure(1));
+  const Facts facts = facts_for(tree_family(), schema("zero_out", kThree, 50), asked);
+  Table table = table_of(records(50, false), *facts.encoder);
+  const auto trained_on = [&] {
+    Rng rng = Rng::insecure_seed(1);
+    return plan_training(tree_family(), facts, asked)
+        ->run(*table_in_memory(table), rng)
+        .value()
+        ->files();
+  };
+  const Files without = trained_on();
+  add_null(table);
+  EXPECT_EQ(trained_on(), without);
+}
+
+TEST(Tree, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
+  const TrainingRequest asked = request(Budget::pure(1));
+  Facts facts = facts_for(tree_family(), schema("add_remove", kThree, 10), asked);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel tree = train(records(100, false), facts, asked, rng);
+  const Files files = tree.value()->files();
+  const Table table = table_of(records(20, false), *facts.encoder);
+  EXPECT_EQ(load_tree(files, facts)->apply(table), tree.value()->apply(table));
+  const std::string text = files.at("model.json");
+  std::string deeper = text;
+  deeper.replace(deeper.find("\"depth\": 3") + 9, 1, "9");
+  EXPECT_THROW(load_tree({{"model.json", deeper}}, facts), DataError);
+  EXPECT_THROW(load_tree({{"model.json", text.substr(0, 40)}}, facts), DataError);
+}
+
+}  // namespace sotto
