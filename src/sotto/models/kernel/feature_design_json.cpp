@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/models/kernel/feature_map.hpp"
 
 namespace sotto {
@@ -50,10 +51,10 @@ json to_json(const FeatureDesign& design) {
 
 FeatureDesign feature_design_from_json(const json& j) {
   FeatureDesign d;
-  d.sizes = {j.at("fourier").get<std::size_t>(), j.at("trees").get<std::size_t>(),
+  d.sizes = {json_count(j.at("fourier"), "the number of waves", kMostFeatures),
+             json_count(j.at("trees"), "the number of trees", kMostFeatures),
              j.at("main_part").get<double>(), j.at("fourier_part").get<double>(),
              j.at("tree_part").get<double>()};
-  if (d.sizes.fourier > kMostFeatures || d.sizes.trees > kMostFeatures) damaged("too many");
   check_numbers({d.sizes.main, d.sizes.fourier_part, d.sizes.tree_part}, 0, 1, "parts");
   for (const json& column : j.at("columns")) {
     d.numeric.push_back(column.at("numeric").get<bool>());
@@ -72,7 +73,8 @@ FeatureDesign feature_design_from_json(const json& j) {
   d.directions = j.at("directions").get<std::vector<float>>();
   d.fourier_means = j.at("wave_means").get<std::vector<float>>();
   for (const json& split : j.at("splits")) {
-    d.splits.push_back({split.at(0).get<std::uint32_t>(), split.at(1).get<double>()});
+    d.splits.push_back({static_cast<std::uint32_t>(json_count(split.at(0), "a column", 0xffffffff)),
+                        split.at(1).get<double>()});
     if (d.splits.back().column >= d.columns.size()) damaged("a split");
   }
   d.leaf_shares = j.at("leaf_shares").get<std::vector<std::vector<double>>>();

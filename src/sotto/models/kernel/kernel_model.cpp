@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/learning/model_file.hpp"
 #include "sotto/models/kernel/kernel_rows.hpp"
 
 namespace sotto {
@@ -101,12 +102,8 @@ std::unique_ptr<Model> kernel_predictor(KernelModel model, const Facts& facts) {
 }
 
 std::unique_ptr<Model> load_kernel(const Files& files, Facts& facts) {
-  const auto file = files.find("model.json");
-  if (file == files.end())
-    throw DataError("'model.json' is missing or not certified",
-                    "is this the directory that 'sotto train' wrote?");
   try {
-    const json j = json::parse(file->second);
+    const json j = model_json(files);
     if (j.at("schema") != 1 || j.at("type") != "kernel")
       throw DataError("'model.json' is not a kernel model that this version knows");
     return kernel_predictor({feature_design_from_json(j.at("features")),

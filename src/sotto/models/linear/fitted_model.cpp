@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/core/json_text.hpp"
+#include "sotto/learning/model_file.hpp"
 #include "sotto/models/linear/model_fit.hpp"
 
 namespace sotto {
@@ -48,11 +48,7 @@ std::unique_ptr<Model> fitted_model(LinearModel model, const Facts& facts) {
 }
 
 std::unique_ptr<Model> load_linear_model(const Files& files, Facts& facts) {
-  const auto file = files.find("model.json");
-  if (file == files.end())
-    throw DataError("'model.json' is missing or not certified",
-                    "is this the directory that 'sotto train' wrote?");
-  return fitted_model(linear_model_from_json(parse_json(file->second, "'model.json'")), facts);
+  return fitted_model(linear_model_from_json(model_json(files)), facts);
 }
 
 }  // namespace sotto

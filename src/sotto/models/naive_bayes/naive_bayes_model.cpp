@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/learning/model_file.hpp"
 
 namespace sotto {
 namespace {
@@ -192,13 +193,9 @@ std::unique_ptr<Model> naive_bayes_classifier(NaiveBayesModel model, const Facts
 }
 
 std::unique_ptr<Model> load_naive_bayes(const Files& files, Facts& facts) {
-  const auto file = files.find("model.json");
-  if (file == files.end())
-    throw DataError("'model.json' is missing or not certified",
-                    "is this the directory that 'sotto train' wrote?");
   NaiveBayesModel model;
   try {
-    const auto json = nlohmann::ordered_json::parse(file->second);
+    const auto json = model_json(files);
     if (json.at("schema") != 1 || json.at("type") != "naive_bayes")
       throw DataError("'model.json' is not a naive Bayes model that this version knows");
     for (const auto& of_class : json.at("classes")) {

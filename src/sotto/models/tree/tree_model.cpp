@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
+#include "sotto/learning/model_file.hpp"
 
 namespace sotto {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaximalDepth = 16;
+constexpr std::uint64_t kLevels = 0xffffffff;
 
 class Predictor final : public SupervisedModel {
  public:
@@ -91,18 +94,16 @@ std::unique_ptr<Model> tree_predictor(TreeModel model, const Facts& facts) {
 }
 
 std::unique_ptr<Model> load_tree(const Files& files, Facts& facts) {
-  const auto file = files.find("model.json");
-  if (file == files.end())
-    throw DataError("'model.json' is missing or not certified",
-                    "is this the directory that 'sotto train' wrote?");
   TreeModel model;
   try {
-    const json j = json::parse(file->second);
+    const json j = model_json(files);
     if (j.at("schema") != 1 || j.at("type") != "tree")
       throw DataError("'model.json' is not a tree that this version knows");
-    model.depth = j.at("depth").get<std::size_t>();
+    model.depth = json_count(j.at("depth"), "the depth of the tree", kMaximalDepth);
     for (const json& q : j.at("questions"))
-      model.questions.push_back({q.at(0).get<std::uint32_t>(), q.at(1).get<std::uint32_t>()});
+      model.questions.push_back(
+          {static_cast<std::uint32_t>(json_count(q.at(0), "a column", kLevels)),
+           static_cast<std::uint32_t>(json_count(q.at(1), "a level", kLevels))});
     model.answers = j.at("answers").get<std::vector<std::vector<double>>>();
   } catch (const nlohmann::json::exception&) {
     throw DataError("'model.json' is not a tree", "restore it from where the artifact was copied");

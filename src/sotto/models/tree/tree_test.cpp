@@ -222,6 +222,10 @@ TEST(Tree, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
   deeper.replace(deeper.find("\"depth\": 3") + 9, 1, "9");
   EXPECT_THROW(load_tree({{"model.json", deeper}}, facts), DataError);
   EXPECT_THROW(load_tree({{"model.json", text.substr(0, 40)}}, facts), DataError);
+  std::string huge = text;
+  huge.replace(huge.find("\"depth\": 3") + 9, 1, "1e300");
+  for (const std::string& hostile : {huge, std::string(1000000, '[')})
+    EXPECT_THROW(load_tree({{"model.json", hostile}}, facts), DataError);
 }
 
 }  // namespace sotto
