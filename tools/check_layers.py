@@ -56,6 +56,11 @@ def problem(path, quote, header):
             return f'write "{header}" from the root, as "sotto/{module}/…"'
         return None
     other = target.group(1)
+    if "/detail/" in header:
+        if other != module:
+            return f"{header} is {other}'s own: move it out of detail/ or ask {other} for what is needed"
+        if path.suffix == ".hpp" and "detail" not in path.parts and not is_test:
+            return f"an installed header may not include {header}, which is not installed"
     if other not in LEVEL:
         return f"{other} is not in the table of layers"
     if other == module or LEVEL[other] < LEVEL[module]:

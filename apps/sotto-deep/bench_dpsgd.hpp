@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "arguments.hpp"
-#include "context.hpp"
+#include "options/arguments.hpp"
+#include "shell/context.hpp"
 
 namespace sotto::cli {
 

@@ -1,4 +1,4 @@
-// sotto-deep: runs the calls of sotto that need LibTorch. It has the same table of commands (apps/sotto/helper.hpp).
+// sotto-deep: runs the calls of sotto that need LibTorch. It has the same table of commands (apps/sotto/shell/deep_dispatch.hpp).
 #include <ATen/Parallel.h>
 #include <malloc.h>
 
@@ -9,8 +9,8 @@
 
 #include "bench_dpsgd.hpp"
 #include "families.hpp"
-#include "helper.hpp"
-#include "shell.hpp"
+#include "shell/deep_dispatch.hpp"
+#include "shell/shell.hpp"
 #include "sotto/deep/family/network_family.hpp"
 
 int main(int argc, char** argv) {

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "documents.hpp"
-#include "help.hpp"
-#include "output.hpp"
-#include "output_file.hpp"
-#include "parse.hpp"
+#include "documents/documents.hpp"
+#include "options/help.hpp"
+#include "options/parse.hpp"
+#include "shell/output.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 

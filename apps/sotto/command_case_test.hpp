@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app.hpp"
+#include "shell/app.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/option.hpp"
 #include "support/record_replay.hpp"

@@ -1,6 +1,6 @@
 #include "families.hpp"
 
-#include "arguments.hpp"
+#include "options/arguments.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/deep/family/declaration.hpp"
 #include "sotto/models/additive/additive_family.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "command.hpp"
+#include "options/command.hpp"
 #include "sotto/learning/family.hpp"
 
 namespace sotto::cli {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "arguments.hpp"
 #include "command_case_test.hpp"
+#include "options/arguments.hpp"
 #include "sotto/core/certified_directory.hpp"
 
 namespace sotto::cli {

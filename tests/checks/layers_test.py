@@ -28,6 +28,12 @@ class Layers(CheckerCase):
     def test_angle_brackets_do_not_hide_an_upward_include(self):
         self.assertEqual(len(self.include("src/sotto/noise/a.cpp", "<sotto/data/b.hpp>")), 1)
 
+    def test_detail_is_for_its_own_module_and_not_for_installed_headers(self):
+        self.assertEqual(self.include("src/sotto/noise/a.cpp", '"sotto/noise/detail/b.hpp"'), [])
+        self.assertEqual(self.include("src/sotto/noise/detail/a.hpp", '"sotto/noise/detail/b.hpp"'), [])
+        self.assertEqual(len(self.include("src/sotto/noise/c.hpp", '"sotto/noise/detail/b.hpp"')), 1)
+        self.assertEqual(len(self.include("src/sotto/data/a.cpp", '"sotto/noise/detail/b.hpp"')), 2)
+
     def test_unknown_module_is_refused(self):
         self.assertEqual(len(self.include("src/sotto/misc/a.cpp", "<vector>")), 1)
         self.assertEqual(len(self.include("apps/sotto/a.cpp", '"sotto/misc/a.hpp"')), 2)

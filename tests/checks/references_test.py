@@ -54,6 +54,12 @@ class References(CheckerCase):
         self.assertEqual(check_references.check(self.root), [
             "docs/math/a.md: docs/math/c.md does not exist", "src/sotto/core/a.hpp: docs/math/d.md does not exist"])
 
+    def test_the_index_links_every_document(self):
+        self.write("docs/a.md", "words\n")
+        self.write("docs/math/b.md", "words\n")
+        self.write("docs/index.md", "[a](a.md)\n")
+        self.assertEqual(check_references.check(self.root), ["docs/math/b.md: docs/index.md does not link it"])
+
     def test_bibliography_itself_is_checked(self):
         self.write("docs/references.bib", ENTRY + ENTRY + "@misc{Z01,\n  title = {C}\n}\n")
         self.assertEqual(check_references.check(self.root), [

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "../output_file.hpp"
-#include "../privacy_curve.hpp"
+#include "commands/privacy_curve.hpp"
+#include "options/spec_argument.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "spec_argument.hpp"
 
 namespace sotto::cli {
 namespace {

@@ -49,7 +49,8 @@ Command bench_command() {
                        .help = "threads of both; as many as the machine has when not given",
                        .range = Range::between(1, 1024)},
                       json_option()},
-          .run = [](const Arguments&, Context&) {},  // sotto-deep has it (helper.hpp)
+          .run = [](const Arguments&, Context&) {},  // sotto-deep has it (shell/deep_dispatch.hpp)
+          .networks = true,
       }},
   };
 }

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "options/spec_argument.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
-#include "spec_argument.hpp"
 
 namespace sotto::cli {
 namespace {

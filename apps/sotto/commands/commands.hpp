@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "../arguments.hpp"
-#include "../command.hpp"
-#include "../context.hpp"
+#include "options/arguments.hpp"
+#include "options/command.hpp"
+#include "shell/context.hpp"
 
 namespace sotto::cli {
 

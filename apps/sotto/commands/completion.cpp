@@ -1,4 +1,4 @@
-#include "../completion.hpp"
+#include "documents/completion.hpp"
 
 #include "commands.hpp"
 

@@ -1,6 +1,6 @@
 // Hidden: what the documentation and its tests need from the table.
-#include "../documents.hpp"
 #include "commands.hpp"
+#include "documents/documents.hpp"
 
 namespace sotto::cli {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "../charge.hpp"
-#include "../families.hpp"
 #include "evaluation.hpp"
+#include "families.hpp"
+#include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "training.hpp"
@@ -95,7 +95,8 @@ Command evaluate_command() {
                     "evaluation.json"}},
       .options = std::move(options),
       .run = run,
-      .usage = "--model DIR --data FILE [--epsilon E [--delta D]] [options]"};
+      .usage = "--model DIR --data FILE [--epsilon E [--delta D]] [options]",
+      .artifact = "model"};
 }
 
 }  // namespace sotto::cli

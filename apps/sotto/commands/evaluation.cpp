@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../cost.hpp"
-#include "../ritual.hpp"
+#include "paid/cost.hpp"
+#include "paid/ritual.hpp"
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "../context.hpp"
-#include "model_options.hpp"
+#include "options/model_options.hpp"
+#include "shell/context.hpp"
 #include "sotto/learning/evaluation.hpp"
 
 namespace sotto::cli {

@@ -1,7 +1,7 @@
-#include "../help.hpp"
+#include "options/help.hpp"
 
-#include "../parse.hpp"
 #include "commands.hpp"
+#include "options/parse.hpp"
 
 namespace sotto::cli {
 namespace {

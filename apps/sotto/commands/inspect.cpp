@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "../charge.hpp"
-#include "../fingerprinting.hpp"
-#include "../ritual.hpp"
-#include "model_options.hpp"
+#include "options/model_options.hpp"
+#include "paid/charge.hpp"
+#include "paid/fingerprinting.hpp"
+#include "paid/ritual.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/certificate_signature.hpp"

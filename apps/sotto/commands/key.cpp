@@ -6,8 +6,8 @@
 #include <array>
 #include <filesystem>
 
-#include "../output_file.hpp"
 #include "commands.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/random_source.hpp"
 #include "sotto/core/signature.hpp"

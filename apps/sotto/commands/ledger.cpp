@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../charge.hpp"
+#include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/byte_source.hpp"

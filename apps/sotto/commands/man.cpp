@@ -1,5 +1,5 @@
-#include "../documents.hpp"
 #include "commands.hpp"
+#include "documents/documents.hpp"
 
 namespace sotto::cli {
 

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../families.hpp"
-#include "../output_file.hpp"
+#include "families.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/data/csv_field.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "training.hpp"
@@ -68,7 +68,8 @@ Command predict_command() {
                         "sotto predict --model model --data people.csv --out predictions.csv"}},
           .options = std::move(options),
           .run = run_predict,
-          .usage = "--model DIR --data FILE --out FILE [options]"};
+          .usage = "--model DIR --data FILE --out FILE [options]",
+          .artifact = "model"};
 }
 
 }  // namespace sotto::cli

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "../charge.hpp"
-#include "../cost.hpp"
-#include "../fingerprinting.hpp"
-#include "../ritual.hpp"
+#include "paid/charge.hpp"
+#include "paid/cost.hpp"
+#include "paid/fingerprinting.hpp"
+#include "paid/ritual.hpp"
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"

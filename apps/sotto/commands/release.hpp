@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "budget_options.hpp"
+#include "options/budget_options.hpp"
 #include "sotto/core/event.hpp"
 #include "sotto/core/relation.hpp"
 #include "sotto/mechanisms/noise_info.hpp"

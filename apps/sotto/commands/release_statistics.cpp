@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "../reading_progress.hpp"
 #include "release.hpp"
+#include "shell/reading_progress.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/core/values.hpp"

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "../ritual.hpp"
+#include "paid/ritual.hpp"
 #include "sotto/learning/family.hpp"
 
 namespace sotto::cli {

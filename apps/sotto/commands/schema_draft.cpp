@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "../charge.hpp"
-#include "../cost.hpp"
-#include "../output_file.hpp"
-#include "../ritual.hpp"
-#include "budget_options.hpp"
+#include "options/budget_options.hpp"
+#include "paid/charge.hpp"
+#include "paid/cost.hpp"
+#include "paid/ritual.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "../charge.hpp"
+#include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learning/evaluation.hpp"
 #include "training.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../context.hpp"
-#include "model_options.hpp"
+#include "options/model_options.hpp"
+#include "shell/context.hpp"
 #include "sotto/core/event.hpp"
 
 namespace sotto::cli {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "../output_file.hpp"
-#include "../ritual.hpp"
+#include "paid/ritual.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"

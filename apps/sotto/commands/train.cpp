@@ -4,10 +4,10 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "../cost.hpp"
-#include "../fingerprinting.hpp"
-#include "../ritual.hpp"
-#include "../signing.hpp"
+#include "paid/cost.hpp"
+#include "paid/fingerprinting.hpp"
+#include "paid/ritual.hpp"
+#include "paid/signing.hpp"
 #include "resuming.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "../cost.hpp"
+#include "paid/cost.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 

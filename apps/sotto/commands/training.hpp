@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "../families.hpp"
-#include "model_options.hpp"
+#include "families.hpp"
+#include "options/model_options.hpp"
 #include "sotto/learning/source.hpp"
 
 namespace sotto::cli {

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <functional>
 
-#include "sotto/accounting/composition_account.hpp"
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/composition/detail/composition_account.hpp"
+#include "sotto/accounting/composition/detail/pure_epsilon.hpp"
+#include "sotto/accounting/detail/refusal.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/numeric/detail/search.hpp"
 #include "sotto/accounting/pld/pld_accountant.hpp"
-#include "sotto/accounting/pure_epsilon.hpp"
-#include "sotto/accounting/refusal.hpp"
-#include "sotto/accounting/renyi.hpp"
-#include "sotto/accounting/search.hpp"
-#include "sotto/accounting/zcdp.hpp"
+#include "sotto/accounting/renyi/renyi.hpp"
+#include "sotto/accounting/renyi/zcdp.hpp"
 
 namespace sotto {
 namespace {

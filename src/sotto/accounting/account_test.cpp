@@ -5,11 +5,11 @@
 #include <cmath>
 #include <random>
 
-#include "sotto/accounting/gaussian_dp.hpp"
-#include "sotto/accounting/optimal.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "sotto/accounting/composition/optimal.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/accounting/renyi/renyi.hpp"
+#include "sotto/accounting/renyi/zcdp.hpp"
 #include "sotto/accounting/statement.hpp"
-#include "sotto/accounting/zcdp.hpp"
 
 namespace sotto {
 namespace {

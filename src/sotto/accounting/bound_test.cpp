@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sotto/accounting/run_length.hpp"
+#include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

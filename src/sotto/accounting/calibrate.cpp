@@ -6,8 +6,8 @@
 #include <span>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {

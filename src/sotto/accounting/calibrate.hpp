@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "sotto/accounting/basic.hpp"
 #include "sotto/accounting/bound.hpp"
+#include "sotto/accounting/composition/basic.hpp"
 #include "sotto/core/spec.hpp"
 #include "sotto/core/values.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {

@@ -9,19 +9,19 @@
 #include <sstream>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/advanced.hpp"
-#include "sotto/accounting/amplification.hpp"
+#include "sotto/accounting/budget/filter.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/filter.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
-#include "sotto/accounting/group.hpp"
-#include "sotto/accounting/optimal.hpp"
-#include "sotto/accounting/renyi.hpp"
-#include "sotto/accounting/renyi_mechanisms.hpp"
-#include "sotto/accounting/renyi_sampled.hpp"
-#include "sotto/accounting/renyi_selection.hpp"
-#include "sotto/accounting/shuffle.hpp"
-#include "sotto/accounting/zcdp.hpp"
+#include "sotto/accounting/composition/advanced.hpp"
+#include "sotto/accounting/composition/amplification.hpp"
+#include "sotto/accounting/composition/group.hpp"
+#include "sotto/accounting/composition/optimal.hpp"
+#include "sotto/accounting/composition/shuffle.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/accounting/renyi/detail/renyi_sampled.hpp"
+#include "sotto/accounting/renyi/detail/renyi_selection.hpp"
+#include "sotto/accounting/renyi/renyi.hpp"
+#include "sotto/accounting/renyi/renyi_mechanisms.hpp"
+#include "sotto/accounting/renyi/zcdp.hpp"
 
 namespace sotto {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "sotto/accounting/gaussian_dp.hpp"
-#include "sotto/accounting/mills.hpp"
-#include "sotto/accounting/optimal.hpp"
-#include "sotto/accounting/renyi_mechanisms.hpp"
-#include "sotto/accounting/renyi_sampled.hpp"
+#include "sotto/accounting/composition/optimal.hpp"
+#include "sotto/accounting/numeric/detail/mills.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/accounting/renyi/detail/renyi_sampled.hpp"
+#include "sotto/accounting/renyi/renyi_mechanisms.hpp"
 
 namespace sotto {
 namespace {

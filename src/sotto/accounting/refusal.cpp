@@ -1,4 +1,4 @@
-#include "sotto/accounting/refusal.hpp"
+#include "sotto/accounting/detail/refusal.hpp"
 
 #include <fmt/format.h>
 

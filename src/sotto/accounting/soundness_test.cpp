@@ -7,12 +7,12 @@
 #include <numbers>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/adaptive_budget.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
-#include "sotto/accounting/lattice.hpp"
-#include "sotto/accounting/log_math.hpp"
+#include "sotto/accounting/budget/adaptive_budget.hpp"
+#include "sotto/accounting/composition/shuffle.hpp"
+#include "sotto/accounting/numeric/detail/lattice.hpp"
+#include "sotto/accounting/numeric/detail/log_math.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/pld/law.hpp"
-#include "sotto/accounting/shuffle.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

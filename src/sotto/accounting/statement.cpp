@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/apart.hpp"
-#include "sotto/accounting/refusal.hpp"
-#include "sotto/accounting/run_length.hpp"
+#include "sotto/accounting/composition/detail/apart.hpp"
+#include "sotto/accounting/composition/run_length.hpp"
+#include "sotto/accounting/detail/refusal.hpp"
 #include "sotto/core/rounded_text.hpp"
 
 namespace sotto {

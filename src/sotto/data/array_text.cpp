@@ -1,4 +1,4 @@
-#include "sotto/data/array_text.hpp"
+#include "sotto/data/detail/array_text.hpp"
 
 #include <fmt/format.h>
 

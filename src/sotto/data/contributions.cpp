@@ -1,4 +1,4 @@
-#include "sotto/data/contributions.hpp"
+#include "sotto/data/detail/contributions.hpp"
 
 namespace sotto {
 

@@ -11,8 +11,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/data/detail/ordered_map.hpp"
 #include "sotto/data/number.hpp"
-#include "sotto/data/ordered_map.hpp"
 #include "sotto/data/source_error.hpp"
 
 namespace sotto {

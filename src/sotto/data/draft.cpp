@@ -11,9 +11,9 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
+#include "sotto/data/detail/toml_text.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/schema.hpp"
-#include "sotto/data/toml_text.hpp"
 
 namespace sotto {
 namespace {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/detail/toml_text.hpp"
+#include "sotto/data/detail/toml_tree.hpp"
 #include "sotto/data/schema.hpp"
-#include "sotto/data/toml_text.hpp"
-#include "sotto/data/toml_tree.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/data/toml_scanner.hpp"
+#include "sotto/data/detail/toml_scanner.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sotto/data/toml_tree.hpp"
+#include "sotto/data/detail/toml_tree.hpp"
 
 namespace sotto::detail {
 namespace {

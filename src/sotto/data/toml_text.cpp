@@ -1,4 +1,4 @@
-#include "sotto/data/toml_text.hpp"
+#include "sotto/data/detail/toml_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/data/toml_tree.hpp"
+#include "sotto/data/detail/toml_tree.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "sotto/data/toml_scanner.hpp"
+#include "sotto/data/detail/toml_scanner.hpp"
 
 namespace sotto::detail {
 namespace {

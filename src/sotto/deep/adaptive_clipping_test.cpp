@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "sotto/deep/noise_pieces.hpp"
+#include "sotto/deep/detail/noise_pieces.hpp"
 #include "sotto/deep/noisy_descent.hpp"
 
 namespace sotto::deep {

@@ -6,14 +6,14 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/detail/linear_terms_first.hpp"
 #include "sotto/deep/detail/shift_in_place.hpp"
-#include "sotto/deep/layers/conv.hpp"
-#include "sotto/deep/layers/embedding.hpp"
-#include "sotto/deep/layers/linear.hpp"
-#include "sotto/deep/layers/norm.hpp"
-#include "sotto/deep/layers/recurrent.hpp"
+#include "sotto/deep/layers/detail/conv.hpp"
+#include "sotto/deep/layers/detail/embedding.hpp"
+#include "sotto/deep/layers/detail/linear.hpp"
+#include "sotto/deep/layers/detail/norm.hpp"
+#include "sotto/deep/layers/detail/recurrent.hpp"
 #include "sotto/deep/recorder.hpp"
+#include "sotto/deep/rows/detail/records_first.hpp"
 #include "sotto/deep/rows/pass.hpp"
-#include "sotto/deep/rows/records_first.hpp"
 
 namespace sotto::deep {
 namespace {

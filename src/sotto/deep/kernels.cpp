@@ -1,4 +1,4 @@
-#include "sotto/deep/kernels.hpp"
+#include "sotto/deep/detail/kernels.hpp"
 
 #include <ATen/Parallel.h>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "sotto/deep/layer_call.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "sotto/deep/clipped_sum.hpp"
-#include "sotto/deep/probe.hpp"
+#include "sotto/deep/detail/probe.hpp"
 
 namespace sotto::deep {
 

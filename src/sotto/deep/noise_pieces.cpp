@@ -1,4 +1,4 @@
-#include "sotto/deep/noise_pieces.hpp"
+#include "sotto/deep/detail/noise_pieces.hpp"
 
 #include <ATen/Parallel.h>
 

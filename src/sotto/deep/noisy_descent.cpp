@@ -6,7 +6,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/detail/float_loops.hpp"
-#include "sotto/deep/noise_pieces.hpp"
+#include "sotto/deep/detail/noise_pieces.hpp"
 
 namespace sotto::deep {
 

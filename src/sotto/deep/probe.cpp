@@ -1,4 +1,4 @@
-#include "sotto/deep/probe.hpp"
+#include "sotto/deep/detail/probe.hpp"
 
 #include <fmt/format.h>
 

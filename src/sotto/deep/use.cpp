@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/deep/detail/equal_tokens.hpp"
-#include "sotto/deep/kernels.hpp"
+#include "sotto/deep/detail/kernels.hpp"
 
 namespace sotto::deep {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/mechanisms/counts.hpp"
 #include "sotto/noise/grid.hpp"

@@ -14,8 +14,8 @@
 #include <optional>
 #include <string>
 
-#include "sotto/accounting/adaptive_budget.hpp"
-#include "sotto/accounting/run_length.hpp"
+#include "sotto/accounting/budget/adaptive_budget.hpp"
+#include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/ledger/dataset.hpp"
 
 namespace sotto::ledger {

@@ -12,7 +12,7 @@
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/random_source.hpp"
 #include "sotto/core/version.hpp"
-#include "sotto/ledger/schema.hpp"
+#include "sotto/ledger/detail/schema.hpp"
 
 namespace sotto::ledger {
 namespace {

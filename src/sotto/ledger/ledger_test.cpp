@@ -6,9 +6,9 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/ledger/detail/schema.hpp"
 #include "sotto/ledger/history.hpp"
-#include "sotto/ledger/schema.hpp"
-#include "sotto/ledger/test_stores.hpp"
+#include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
 namespace sotto::ledger {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/core/error.hpp"
-#include "sotto/ledger/backend/postgres_functions.hpp"
+#include "sotto/ledger/backend/detail/postgres_functions.hpp"
 
 namespace sotto::ledger {
 namespace {

@@ -9,7 +9,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/ledger/ledger.hpp"
-#include "sotto/ledger/test_stores.hpp"
+#include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
 namespace sotto::ledger {

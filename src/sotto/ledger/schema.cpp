@@ -1,4 +1,4 @@
-#include "sotto/ledger/schema.hpp"
+#include "sotto/ledger/detail/schema.hpp"
 
 #include <fmt/format.h>
 

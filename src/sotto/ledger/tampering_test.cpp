@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "sotto/core/error.hpp"
-#include "sotto/ledger/backend/sqlite_vfs.hpp"
+#include "sotto/ledger/backend/detail/sqlite_vfs.hpp"
 #include "sotto/ledger/ledger.hpp"
-#include "sotto/ledger/test_stores.hpp"
+#include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
 namespace sotto::ledger {

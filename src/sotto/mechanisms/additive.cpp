@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/noise/grid.hpp"
 
 namespace sotto {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sotto/core/event.hpp"
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 
 namespace sotto {
 namespace {

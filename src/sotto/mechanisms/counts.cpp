@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/noise/grid.hpp"
 
 namespace sotto {

@@ -4,7 +4,7 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 
 namespace sotto {
 namespace {

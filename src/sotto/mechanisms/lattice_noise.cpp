@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/mechanisms/gaussian_calibration.hpp"
-#include "sotto/mechanisms/rounding.hpp"
 #include "sotto/noise/grid.hpp"
 #include "sotto/noise/reference_samplers.hpp"
 

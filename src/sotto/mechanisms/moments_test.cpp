@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "sotto/core/plan.hpp"
-#include "sotto/mechanisms/hostile_data.hpp"
+#include "sotto/mechanisms/hostile_data_test.hpp"
 #include "sotto/noise/grid.hpp"
 #include "support/record_replay.hpp"
 #include "support/statistics.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/noise/bernoulli.hpp"
 #include "sotto/noise/geometric.hpp"
 #include "sotto/noise/grid.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/noise/bernoulli.hpp"
 #include "sotto/noise/grid.hpp"
 #include "sotto/noise/uniform.hpp"

@@ -1,10 +1,10 @@
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
-#include "sotto/mechanisms/hostile_data.hpp"
+#include "sotto/mechanisms/hostile_data_test.hpp"
 
 namespace sotto::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/noise/bernoulli.hpp"
 #include "sotto/noise/geometric.hpp"
 #include "sotto/noise/grid.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/mechanisms/additive.hpp"
-#include "sotto/mechanisms/rounding.hpp"
+#include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/noise/grid.hpp"
 
 namespace sotto {

@@ -4,8 +4,8 @@
 #include <bit>
 #include <limits>
 
-#include "sotto/noise/dyadic.hpp"
-#include "sotto/noise/exp_threshold.hpp"
+#include "sotto/noise/detail/dyadic.hpp"
+#include "sotto/noise/detail/exp_threshold.hpp"
 
 namespace sotto::detail {
 namespace {

@@ -2,7 +2,7 @@
 #if defined(__AVX2__) && defined(__FMA__)
 #define SOTTO_KERNEL_NAME kernel_avx2
 #define SOTTO_SMALLEST_NAME smallest_avx2
-#include "sotto/noise/bulk_gaussian_kernel.hpp"
+#include "sotto/noise/detail/bulk_gaussian_kernel.hpp"
 
 namespace sotto::detail {
 void gaussian_block_avx2(float* block, float sigma) { kernel_avx2(block, sigma); }

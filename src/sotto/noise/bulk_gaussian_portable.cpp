@@ -1,7 +1,7 @@
 // The inner loop for any processor; see CMakeLists.txt for its compile options.
 #define SOTTO_KERNEL_NAME kernel_portable
 #define SOTTO_SMALLEST_NAME smallest_portable
-#include "sotto/noise/bulk_gaussian_kernel.hpp"
+#include "sotto/noise/detail/bulk_gaussian_kernel.hpp"
 
 namespace sotto::detail {
 void gaussian_block_portable(float* block, float sigma) { kernel_portable(block, sigma); }

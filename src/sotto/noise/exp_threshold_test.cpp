@@ -1,4 +1,4 @@
-#include "sotto/noise/exp_threshold.hpp"
+#include "sotto/noise/detail/exp_threshold.hpp"
 
 #include <gtest/gtest.h>
 

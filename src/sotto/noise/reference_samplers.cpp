@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/noise/bernoulli.hpp"
-#include "sotto/noise/dyadic.hpp"
+#include "sotto/noise/detail/dyadic.hpp"
 #include "sotto/noise/geometric.hpp"
 
 namespace sotto {

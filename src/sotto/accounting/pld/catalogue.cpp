@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/apart.hpp"
-#include "sotto/accounting/log_math.hpp"
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/composition/detail/apart.hpp"
+#include "sotto/accounting/composition/run_length.hpp"
+#include "sotto/accounting/numeric/detail/log_math.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/noise_laws.hpp"
-#include "sotto/accounting/run_length.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <complex>
 
-#include "sotto/accounting/outward.hpp"
-#include "sotto/accounting/pld/fft.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/pld/detail/fft.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/pld/noise_laws.hpp"
 #include "sotto/accounting/pld/profile.hpp"
 

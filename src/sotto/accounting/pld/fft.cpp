@@ -1,4 +1,4 @@
-#include "sotto/accounting/pld/fft.hpp"
+#include "sotto/accounting/pld/detail/fft.hpp"
 
 #include <array>
 #include <cmath>

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/outward.hpp"
-#include "sotto/accounting/pld/merge.hpp"
-#include "sotto/accounting/pld/quadrature.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/pld/detail/merge.hpp"
+#include "sotto/accounting/pld/detail/quadrature.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

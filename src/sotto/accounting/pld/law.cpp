@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/accounting/pld/merge.hpp"
+#include "sotto/accounting/pld/detail/merge.hpp"
 
 #include <algorithm>
 #include <cmath>

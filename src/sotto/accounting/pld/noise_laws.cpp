@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "sotto/accounting/lattice.hpp"
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/numeric/detail/lattice.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
 
 namespace sotto {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "sotto/accounting/gaussian_dp.hpp"
-#include "sotto/accounting/mills.hpp"
-#include "sotto/accounting/outward.hpp"
-#include "sotto/accounting/pld/quadrature.hpp"
+#include "sotto/accounting/numeric/detail/mills.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/accounting/pld/detail/quadrature.hpp"
 
 namespace sotto {
 namespace {

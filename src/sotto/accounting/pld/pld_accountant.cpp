@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/composition/run_length.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/catalogue.hpp"
-#include "sotto/accounting/run_length.hpp"
 
 namespace sotto {
 namespace {

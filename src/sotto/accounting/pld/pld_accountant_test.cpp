@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/outward.hpp"
-#include "sotto/accounting/pld/two_point.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/pld/detail/two_point.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

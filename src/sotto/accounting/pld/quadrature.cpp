@@ -1,4 +1,4 @@
-#include "sotto/accounting/pld/quadrature.hpp"
+#include "sotto/accounting/pld/detail/quadrature.hpp"
 
 #include <numbers>
 

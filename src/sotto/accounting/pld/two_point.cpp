@@ -1,10 +1,10 @@
-#include "sotto/accounting/pld/two_point.hpp"
+#include "sotto/accounting/pld/detail/two_point.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/loss_grid.hpp"
-#include "sotto/accounting/outward.hpp"
+#include "sotto/accounting/numeric/detail/loss_grid.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
 
 namespace sotto {
 namespace {

@@ -1,8 +1,8 @@
 #include "sotto/deep/family/network_family.hpp"
 
 #include "sotto/deep/family/declaration.hpp"
-#include "sotto/deep/family/network_model.hpp"
-#include "sotto/deep/family/network_plan.hpp"
+#include "sotto/deep/family/detail/network_model.hpp"
+#include "sotto/deep/family/detail/network_plan.hpp"
 #include "sotto/learning/basis.hpp"
 
 namespace sotto::deep {

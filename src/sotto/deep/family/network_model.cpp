@@ -1,4 +1,4 @@
-#include "sotto/deep/family/network_model.hpp"
+#include "sotto/deep/family/detail/network_model.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
-#include "sotto/deep/family/network_records.hpp"
+#include "sotto/deep/family/detail/network_records.hpp"
 #include "sotto/deep/training/safetensors.hpp"
 #include "sotto/deep/training/safetensors_layout.hpp"
 

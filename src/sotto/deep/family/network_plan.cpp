@@ -1,4 +1,4 @@
-#include "sotto/deep/family/network_plan.hpp"
+#include "sotto/deep/family/detail/network_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/deep/family/network_model.hpp"
-#include "sotto/deep/family/network_records.hpp"
+#include "sotto/deep/family/detail/network_model.hpp"
+#include "sotto/deep/family/detail/network_records.hpp"
 #include "sotto/deep/losses.hpp"
-#include "sotto/deep/models/defaults.hpp"
+#include "sotto/deep/models/detail/defaults.hpp"
 #include "sotto/deep/training/checkpoint.hpp"
-#include "sotto/deep/training/memory.hpp"
+#include "sotto/deep/training/detail/memory.hpp"
 
 namespace sotto::deep {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/deep/family/network_records.hpp"
+#include "sotto/deep/family/detail/network_records.hpp"
 
 #include <cstring>
 

@@ -1,12 +1,12 @@
-#include "sotto/deep/layers/conv.hpp"
+#include "sotto/deep/layers/detail/conv.hpp"
 
 #include <algorithm>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/cost.hpp"
+#include "sotto/deep/detail/kernels.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/detail/patches.hpp"
-#include "sotto/deep/kernels.hpp"
-#include "sotto/deep/layer_call.hpp"
 
 namespace sotto::deep {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/deep/layers/conv.hpp"
+#include "sotto/deep/layers/detail/conv.hpp"
 
 #include <gtest/gtest.h>
 

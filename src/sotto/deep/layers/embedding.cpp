@@ -1,7 +1,7 @@
-#include "sotto/deep/layers/embedding.hpp"
+#include "sotto/deep/layers/detail/embedding.hpp"
 
 #include "sotto/core/error.hpp"
-#include "sotto/deep/layer_call.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/rows/pass.hpp"
 
 namespace sotto::deep {

@@ -1,8 +1,8 @@
-#include "sotto/deep/layers/linear.hpp"
+#include "sotto/deep/layers/detail/linear.hpp"
 
+#include "sotto/deep/detail/kernels.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/detail/linear_terms_first.hpp"
-#include "sotto/deep/kernels.hpp"
-#include "sotto/deep/layer_call.hpp"
 
 namespace sotto::deep {
 namespace {

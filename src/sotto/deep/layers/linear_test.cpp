@@ -1,4 +1,4 @@
-#include "sotto/deep/layers/linear.hpp"
+#include "sotto/deep/layers/detail/linear.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "sotto/deep/layers/norm.hpp"
+#include "sotto/deep/layers/detail/norm.hpp"
 
 #include <numeric>
 
 #include "sotto/core/vector_clones.hpp"
-#include "sotto/deep/kernels.hpp"
-#include "sotto/deep/layer_call.hpp"
-#include "sotto/deep/layers/parameter.hpp"
+#include "sotto/deep/detail/kernels.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
+#include "sotto/deep/layers/detail/parameter.hpp"
 
 namespace sotto::deep {
 namespace {

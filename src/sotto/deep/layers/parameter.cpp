@@ -1,9 +1,9 @@
-#include "sotto/deep/layers/parameter.hpp"
+#include "sotto/deep/layers/detail/parameter.hpp"
 
 #include <fmt/format.h>
 
 #include "sotto/core/error.hpp"
-#include "sotto/deep/layer_call.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 
 namespace sotto::deep {
 namespace {

@@ -1,8 +1,8 @@
-#include "sotto/deep/layers/recurrent.hpp"
+#include "sotto/deep/layers/detail/recurrent.hpp"
 
 #include "sotto/core/error.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/detail/lstm_step.hpp"
-#include "sotto/deep/layer_call.hpp"
 
 namespace sotto::deep {
 namespace {

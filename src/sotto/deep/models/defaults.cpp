@@ -1,4 +1,4 @@
-#include "sotto/deep/models/defaults.hpp"
+#include "sotto/deep/models/detail/defaults.hpp"
 
 #include <algorithm>
 #include <cmath>

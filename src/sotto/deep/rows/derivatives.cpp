@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "sotto/deep/layer_call.hpp"
+#include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/rows/pass.hpp"
 
 namespace sotto::deep::rows {

@@ -2,8 +2,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
-#include "sotto/deep/rows/call.hpp"
-#include "sotto/deep/rows/rules.hpp"
+#include "sotto/deep/rows/detail/call.hpp"
+#include "sotto/deep/rows/detail/rules.hpp"
 
 namespace sotto::deep::rows {
 namespace {

@@ -1,9 +1,9 @@
 // Models that treat records one by one: the pass must follow them, and what can be trained in one pass is.
 #include <gtest/gtest.h>
 
-#include "sotto/deep/layers/linear.hpp"
-#include "sotto/deep/layers/norm.hpp"
-#include "sotto/deep/layers/parameter.hpp"
+#include "sotto/deep/layers/detail/linear.hpp"
+#include "sotto/deep/layers/detail/norm.hpp"
+#include "sotto/deep/layers/detail/parameter.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/models/network.hpp"
 #include "sotto/deep/rows/pass_test.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sotto/deep/rows/call.hpp"
+#include "sotto/deep/rows/detail/call.hpp"
 
 namespace sotto::deep::rows {
 namespace {

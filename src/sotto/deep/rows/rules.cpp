@@ -1,4 +1,4 @@
-#include "sotto/deep/rows/rules.hpp"
+#include "sotto/deep/rows/detail/rules.hpp"
 
 #include <array>
 #include <sstream>

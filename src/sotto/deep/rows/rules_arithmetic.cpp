@@ -1,5 +1,5 @@
 // Rules of arithmetic: element by element, along an axis, products.
-#include "sotto/deep/rows/rules.hpp"
+#include "sotto/deep/rows/detail/rules.hpp"
 
 namespace sotto::deep::rows {
 namespace {

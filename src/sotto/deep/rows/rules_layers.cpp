@@ -1,5 +1,5 @@
 // Rules of layers and losses.
-#include "sotto/deep/rows/rules.hpp"
+#include "sotto/deep/rows/detail/rules.hpp"
 
 namespace sotto::deep::rows {
 namespace {

@@ -1,5 +1,5 @@
 // Rules of what moves values to other places: joining, picking, padding, repeating.
-#include "sotto/deep/rows/rules.hpp"
+#include "sotto/deep/rows/detail/rules.hpp"
 
 namespace sotto::deep::rows {
 namespace {

@@ -1,5 +1,5 @@
 // Every rule is audited by machine: the call is repeated with all records but one changed, and the rows of that one must not move.
-#include "sotto/deep/rows/rules.hpp"
+#include "sotto/deep/rows/detail/rules.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sotto/deep/training/memory.hpp"
+#include "sotto/deep/training/detail/memory.hpp"
 
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>

@@ -1,7 +1,7 @@
 // What 32-bit arithmetic may not do: let one record change a bit of another one's part, or let a long sum drift.
 #include <limits>
 
-#include "sotto/deep/probe.hpp"
+#include "sotto/deep/detail/probe.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
 namespace sotto::deep {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "sotto/core/error.hpp"
-#include "sotto/deep/training/step_stream.hpp"
+#include "sotto/deep/training/detail/step_stream.hpp"
 #include "sotto/noise/poisson_sample.hpp"
 
 namespace sotto::deep {

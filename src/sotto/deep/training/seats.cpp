@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "sotto/deep/training/step_stream.hpp"
+#include "sotto/deep/training/detail/step_stream.hpp"
 
 namespace sotto::deep {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "sotto/core/error.hpp"
-#include "sotto/deep/probe.hpp"
-#include "sotto/deep/training/memory.hpp"
+#include "sotto/deep/detail/probe.hpp"
+#include "sotto/deep/training/detail/memory.hpp"
 
 namespace sotto::deep {
 namespace {

@@ -12,7 +12,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/deep/training/checkpoint.hpp"
-#include "sotto/deep/training/memory.hpp"
+#include "sotto/deep/training/detail/memory.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 #include "support/statistics.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sotto/core/error.hpp"
-#include "sotto/deep/layers/embedding.hpp"
+#include "sotto/deep/layers/detail/embedding.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/training/trainer.hpp"
 #include "sotto/deep/training/training_case_test.hpp"

@@ -8,7 +8,7 @@
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/ledger/backend/postgres_functions.hpp"
+#include "sotto/ledger/backend/detail/postgres_functions.hpp"
 #include "sotto/ledger/database.hpp"
 
 namespace sotto::ledger {

@@ -1,4 +1,4 @@
-#include "sotto/ledger/backend/postgres_functions.hpp"
+#include "sotto/ledger/backend/detail/postgres_functions.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "sotto/core/error.hpp"
-#include "sotto/ledger/backend/sqlite_vfs.hpp"
+#include "sotto/ledger/backend/detail/sqlite_vfs.hpp"
 #include "sotto/ledger/database.hpp"
 
 namespace sotto::ledger {

@@ -1,4 +1,4 @@
-#include "sotto/ledger/backend/sqlite_vfs.hpp"
+#include "sotto/ledger/backend/detail/sqlite_vfs.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-#include "sotto/models/kernel/binned_columns.hpp"
+#include "sotto/models/kernel/detail/binned_columns.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
-#include "sotto/models/kernel/feature_map.hpp"
+#include "sotto/models/kernel/detail/feature_map.hpp"
 
 namespace sotto {
 namespace {

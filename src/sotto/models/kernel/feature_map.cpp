@@ -1,4 +1,4 @@
-#include "sotto/models/kernel/feature_map.hpp"
+#include "sotto/models/kernel/detail/feature_map.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "sotto/models/kernel/kernel_family.hpp"
 
-#include "sotto/models/kernel/kernel_model.hpp"
-#include "sotto/models/kernel/kernel_training.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
+#include "sotto/models/kernel/detail/kernel_training.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/kernel/kernel_model.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/learning/model_file.hpp"
-#include "sotto/models/kernel/kernel_rows.hpp"
+#include "sotto/models/kernel/detail/kernel_rows.hpp"
 
 namespace sotto {
 namespace {

@@ -1,11 +1,11 @@
-#include "sotto/models/kernel/kernel_rows.hpp"
+#include "sotto/models/kernel/detail/kernel_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <mutex>
 
 #include "sotto/core/parallel.hpp"
-#include "sotto/models/linear/exact_kernels.hpp"
+#include "sotto/models/linear/detail/exact_kernels.hpp"
 
 namespace sotto {
 namespace {

@@ -7,9 +7,9 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
+#include "sotto/models/kernel/detail/kernel_rows.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
-#include "sotto/models/kernel/kernel_model.hpp"
-#include "sotto/models/kernel/kernel_rows.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/models/kernel/kernel_training.hpp"
+#include "sotto/models/kernel/detail/kernel_training.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
-#include "sotto/models/kernel/kernel_model.hpp"
-#include "sotto/models/kernel/kernel_rows.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
+#include "sotto/models/kernel/detail/kernel_rows.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/kernel/noisy_marginals.hpp"
+#include "sotto/models/kernel/detail/noisy_marginals.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sotto/models/kernel/one_hot_block.hpp"
+#include "sotto/models/kernel/detail/one_hot_block.hpp"
 
 #include <cmath>
 

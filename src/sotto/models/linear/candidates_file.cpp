@@ -1,4 +1,4 @@
-#include "sotto/models/linear/candidates_file.hpp"
+#include "sotto/models/linear/detail/candidates_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/convex_problem.hpp"
+#include "sotto/models/linear/detail/convex_problem.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/covering_noise.hpp"
+#include "sotto/models/linear/detail/covering_noise.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/exact_kernels.hpp"
+#include "sotto/models/linear/detail/exact_kernels.hpp"
 
 #include <bit>
 #include <vector>

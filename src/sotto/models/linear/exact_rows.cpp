@@ -7,8 +7,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
-#include "sotto/models/linear/exact_kernels.hpp"
-#include "sotto/models/linear/slope_kernels.hpp"
+#include "sotto/models/linear/detail/exact_kernels.hpp"
+#include "sotto/models/linear/detail/slope_kernels.hpp"
 
 namespace sotto {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "sotto/models/linear/detail/slope_kernels.hpp"
 #include "sotto/models/linear/loss.hpp"
-#include "sotto/models/linear/slope_kernels.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/exponential_route.hpp"
+#include "sotto/models/linear/detail/exponential_route.hpp"
 
 #include <gtest/gtest.h>
 

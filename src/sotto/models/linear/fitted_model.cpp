@@ -1,4 +1,4 @@
-#include "sotto/models/linear/fitted_model.hpp"
+#include "sotto/models/linear/detail/fitted_model.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/functional_mechanism.hpp"
+#include "sotto/models/linear/detail/functional_mechanism.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/non_private_fit.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/functional_mechanism.hpp"
+#include "sotto/models/linear/detail/functional_mechanism.hpp"
 
 #include <gtest/gtest.h>
 

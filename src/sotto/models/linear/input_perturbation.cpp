@@ -1,4 +1,4 @@
-#include "sotto/models/linear/input_perturbation.hpp"
+#include "sotto/models/linear/detail/input_perturbation.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/mechanisms/counts.hpp"
-#include "sotto/models/linear/non_private_fit.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/input_perturbation.hpp"
+#include "sotto/models/linear/detail/input_perturbation.hpp"
 
 #include <gtest/gtest.h>
 

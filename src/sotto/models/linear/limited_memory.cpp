@@ -1,4 +1,4 @@
-#include "sotto/models/linear/limited_memory.hpp"
+#include "sotto/models/linear/detail/limited_memory.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include "sotto/models/linear/limited_memory.hpp"
+#include "sotto/models/linear/detail/limited_memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "sotto/models/linear/minimiser.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
 
 namespace sotto {
 namespace {

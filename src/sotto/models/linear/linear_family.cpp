@@ -1,7 +1,7 @@
 #include "sotto/models/linear/linear_family.hpp"
 
-#include "sotto/models/linear/candidates_file.hpp"
-#include "sotto/models/linear/fitted_model.hpp"
+#include "sotto/models/linear/detail/candidates_file.hpp"
+#include "sotto/models/linear/detail/fitted_model.hpp"
 #include "sotto/models/linear/training.hpp"
 
 namespace sotto {

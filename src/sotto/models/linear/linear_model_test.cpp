@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/fitted_model.hpp"
+#include "sotto/models/linear/detail/fitted_model.hpp"
 
 namespace sotto {
 namespace {

@@ -5,18 +5,18 @@
 #include <cmath>
 #include <functional>
 
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
-#include "sotto/models/linear/exponential_route.hpp"
-#include "sotto/models/linear/functional_mechanism.hpp"
-#include "sotto/models/linear/input_perturbation.hpp"
-#include "sotto/models/linear/minibatch_gradient.hpp"
-#include "sotto/models/linear/noisy_gradient.hpp"
-#include "sotto/models/linear/non_private_fit.hpp"
-#include "sotto/models/linear/objective_perturbation.hpp"
-#include "sotto/models/linear/output_perturbation.hpp"
-#include "sotto/models/linear/sufficient_statistics.hpp"
+#include "sotto/models/linear/detail/exponential_route.hpp"
+#include "sotto/models/linear/detail/functional_mechanism.hpp"
+#include "sotto/models/linear/detail/input_perturbation.hpp"
+#include "sotto/models/linear/detail/minibatch_gradient.hpp"
+#include "sotto/models/linear/detail/noisy_gradient.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
+#include "sotto/models/linear/detail/objective_perturbation.hpp"
+#include "sotto/models/linear/detail/output_perturbation.hpp"
+#include "sotto/models/linear/detail/sufficient_statistics.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/minibatch_gradient.hpp"
+#include "sotto/models/linear/detail/minibatch_gradient.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/noisy_gradient.hpp"
-#include "sotto/models/linear/non_private_fit.hpp"
-#include "sotto/models/linear/row_selection.hpp"
+#include "sotto/models/linear/detail/noisy_gradient.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
+#include "sotto/models/linear/detail/row_selection.hpp"
 #include "sotto/noise/poisson_sample.hpp"
 
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/minibatch_gradient.hpp"
+#include "sotto/models/linear/detail/minibatch_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "route_data_test.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/row_selection.hpp"
+#include "sotto/models/linear/detail/row_selection.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

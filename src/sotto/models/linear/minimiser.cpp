@@ -1,11 +1,11 @@
-#include "sotto/models/linear/minimiser.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/models/linear/limited_memory.hpp"
+#include "sotto/models/linear/detail/limited_memory.hpp"
 
 namespace sotto {
 namespace {

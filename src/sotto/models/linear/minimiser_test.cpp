@@ -1,10 +1,10 @@
-#include "sotto/models/linear/minimiser.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "sotto/models/linear/non_private_fit.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
 
 namespace sotto {
 namespace {

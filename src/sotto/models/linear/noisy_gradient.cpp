@@ -1,4 +1,4 @@
-#include "sotto/models/linear/noisy_gradient.hpp"
+#include "sotto/models/linear/detail/noisy_gradient.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/slope_kernels.hpp"
+#include "sotto/models/linear/detail/slope_kernels.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/noisy_gradient.hpp"
+#include "sotto/models/linear/detail/noisy_gradient.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
 #include "support/record_replay.hpp"
 

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/noisy_metric.hpp"
+#include "sotto/models/linear/detail/noisy_metric.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/exact_kernels.hpp"
+#include "sotto/models/linear/detail/exact_kernels.hpp"
 
 namespace sotto {
 namespace {

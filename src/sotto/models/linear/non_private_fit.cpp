@@ -1,8 +1,8 @@
-#include "sotto/models/linear/non_private_fit.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
 
 #include <algorithm>
 
-#include "sotto/models/linear/minimiser.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
 
 namespace sotto {
 

@@ -1,11 +1,11 @@
-#include "sotto/models/linear/objective_bound.hpp"
+#include "sotto/models/linear/detail/objective_bound.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "sotto/mechanisms/gaussian_calibration.hpp"
-#include "sotto/models/linear/convex_problem.hpp"
+#include "sotto/models/linear/detail/convex_problem.hpp"
 
 namespace sotto {
 namespace {

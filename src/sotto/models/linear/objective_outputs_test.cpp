@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/models/linear/detail/objective_bound.hpp"
 #include "sotto/models/linear/loss.hpp"
-#include "sotto/models/linear/objective_bound.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/objective_perturbation.hpp"
+#include "sotto/models/linear/detail/objective_perturbation.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/mechanisms/gaussian_calibration.hpp"
-#include "sotto/models/linear/minimiser.hpp"
-#include "sotto/models/linear/non_private_fit.hpp"
-#include "sotto/models/linear/output_perturbation.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
+#include "sotto/models/linear/detail/output_perturbation.hpp"
 
 namespace sotto {
 namespace {

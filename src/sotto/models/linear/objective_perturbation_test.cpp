@@ -1,4 +1,4 @@
-#include "sotto/models/linear/objective_perturbation.hpp"
+#include "sotto/models/linear/detail/objective_perturbation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/mechanisms/gaussian_calibration.hpp"
-#include "sotto/models/linear/convex_problem.hpp"
+#include "sotto/models/linear/detail/convex_problem.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

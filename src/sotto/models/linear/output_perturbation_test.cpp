@@ -1,11 +1,11 @@
-#include "sotto/models/linear/output_perturbation.hpp"
+#include "sotto/models/linear/detail/output_perturbation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/minimiser.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
 #include "support/record_replay.hpp"
 #include "support/statistics.hpp"
 

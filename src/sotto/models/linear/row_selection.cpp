@@ -1,4 +1,4 @@
-#include "sotto/models/linear/row_selection.hpp"
+#include "sotto/models/linear/detail/row_selection.hpp"
 
 namespace sotto {
 

@@ -7,9 +7,9 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
-#include "sotto/models/linear/minimiser.hpp"
-#include "sotto/models/linear/non_private_fit.hpp"
-#include "sotto/models/linear/row_selection.hpp"
+#include "sotto/models/linear/detail/minimiser.hpp"
+#include "sotto/models/linear/detail/non_private_fit.hpp"
+#include "sotto/models/linear/detail/row_selection.hpp"
 #include "sotto/noise/uniform.hpp"
 
 namespace sotto {

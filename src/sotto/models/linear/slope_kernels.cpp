@@ -1,4 +1,4 @@
-#include "sotto/models/linear/slope_kernels.hpp"
+#include "sotto/models/linear/detail/slope_kernels.hpp"
 
 #include <bit>
 #include <cmath>

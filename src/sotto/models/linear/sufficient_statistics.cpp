@@ -1,4 +1,4 @@
-#include "sotto/models/linear/sufficient_statistics.hpp"
+#include "sotto/models/linear/detail/sufficient_statistics.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/sufficient_statistics.hpp"
+#include "sotto/models/linear/detail/sufficient_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/gaussian_dp.hpp"
+#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

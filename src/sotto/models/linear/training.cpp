@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/fitted_model.hpp"
+#include "sotto/models/linear/detail/fitted_model.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/naive_bayes/class_statistics.hpp"
+#include "sotto/models/naive_bayes/detail/class_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

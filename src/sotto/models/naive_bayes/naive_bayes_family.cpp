@@ -6,8 +6,8 @@
 
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
-#include "sotto/models/naive_bayes/class_statistics.hpp"
-#include "sotto/models/naive_bayes/naive_bayes_model.hpp"
+#include "sotto/models/naive_bayes/detail/class_statistics.hpp"
+#include "sotto/models/naive_bayes/detail/naive_bayes_model.hpp"
 
 namespace sotto {
 namespace {

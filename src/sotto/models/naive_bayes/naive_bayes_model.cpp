@@ -1,4 +1,4 @@
-#include "sotto/models/naive_bayes/naive_bayes_model.hpp"
+#include "sotto/models/naive_bayes/detail/naive_bayes_model.hpp"
 
 #include <algorithm>
 #include <cmath>

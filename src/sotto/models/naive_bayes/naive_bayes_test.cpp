@@ -6,9 +6,9 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/models/naive_bayes/class_statistics.hpp"
+#include "sotto/models/naive_bayes/detail/class_statistics.hpp"
+#include "sotto/models/naive_bayes/detail/naive_bayes_model.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
-#include "sotto/models/naive_bayes/naive_bayes_model.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/models/tree/node_statistics.hpp"
+#include "sotto/models/tree/detail/node_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

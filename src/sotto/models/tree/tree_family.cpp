@@ -9,8 +9,8 @@
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/mechanisms/selection.hpp"
-#include "sotto/models/tree/node_statistics.hpp"
-#include "sotto/models/tree/tree_model.hpp"
+#include "sotto/models/tree/detail/node_statistics.hpp"
+#include "sotto/models/tree/detail/tree_model.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/models/tree/tree_model.hpp"
+#include "sotto/models/tree/detail/tree_model.hpp"
 
 #include <algorithm>
 #include <cmath>

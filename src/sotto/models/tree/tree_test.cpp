@@ -6,7 +6,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/models/tree/node_statistics.hpp"
+#include "sotto/models/tree/detail/node_statistics.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 #include "support/record_replay.hpp"
 

@@ -1,0 +1,98 @@
+// The one seam between commands that touch private data and the budget ledger.
+//
+// A Payment quotes ("would this fit?") and pays: it reserves, durably, before private data is read,
+// and commits, durably, before the result leaves the process. A crash in between leaves the
+// reservation spent. A later run with the same --key takes it up again; once committed, a key is
+// used up. Commands do not call it step by step: perform() in ritual.hpp does.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options/arguments.hpp"
+#include "shell/context.hpp"
+#include "sotto/core/certificate.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/spec.hpp"
+#include "sotto/data/source_error.hpp"
+#include "sotto/ledger/ledger.hpp"
+
+namespace sotto::cli {
+
+// --ledger, --dsn-file, --dataset, --key, --part, --purpose. A command that has its own --dataset leaves that one out.
+std::vector<Option> payment_options(bool with_dataset = true);
+
+// Where the ledger is: --ledger (or the option of another name), --dsn-file, SOTTO_LEDGER; nothing when none is given.
+std::optional<ledger::StoreLocation> store_location(const Arguments& arguments,
+                                                    const std::string& option);
+
+// "charged epsilon = 0.30 to census-2026; 1.20 of 3 left"
+std::string statement_of(const ledger::Receipt& receipt, const Spec& spec,
+                         const std::string& verb = "charged");
+nlohmann::ordered_json to_json(const ledger::Receipt& receipt);
+
+class Payment {
+ public:
+  // Without a spec the command makes no private release: naming a ledger is then an error. Opens nothing yet.
+  Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit);
+
+  bool active() const { return location_.has_value(); }
+  // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
+  void quote(Context& context, nlohmann::ordered_json& json);
+  // Reserves, runs the work that reads private data, settles, commits, and hands out the result.
+  // run: of work that goes on after a crash, only the run of this name takes the reservation up.
+  // result: names a result that is fixed already and waits to be written out; a committed
+  // reservation is good for the result that it was committed with, and for nothing else.
+  // settle(value): the last thing before the commit; returns the name of the result, if it has one.
+  // undo(): called when nothing has begun or the reservation was given back.
+  template <class Work, class Settle, class Undo>
+  auto pay(Context& context, const std::string& run, const std::string& result, Work&& work,
+           Settle&& settle, Undo&& undo) {
+    charge_.run = run;
+    try {
+      reserve(context, result);
+    } catch (...) {
+      undo();
+      throw;
+    }
+    auto value = [&] {
+      try {
+        return work();
+      } catch (const SourceError&) {
+        give_back();
+        undo();
+        throw;
+      } catch (const DataError& error) {
+        if (!active()) undo();  // a reservation that stays open is taken up by this run only
+        throw stays_open(error);
+      }
+    }();
+    commit(context, settle(value));
+    return value;
+  }
+
+  // After commit: what certificates and JSON results quote. Nothing without a ledger.
+  const std::optional<ledger::Receipt>& receipt() const { return receipt_; }
+  void add_to(nlohmann::ordered_json& json) const;
+  std::optional<LedgerReference> reference() const;
+
+ private:
+  void reserve(Context& context, const std::string& result);
+  void commit(Context& context, const std::string& result);
+  // A file that is absent or has another header gives the reservation back: that depends on public
+  // facts, so the ledger may say it. A row that cannot be parsed does not: the ledger's entry would
+  // tell its readers something about one record. The reservation then stays open, as after a crash,
+  // and a run with the same key takes it up once the file is corrected.
+  void give_back() noexcept;
+  DataError stays_open(const DataError& error) const;
+
+  std::optional<ledger::StoreLocation> location_;
+  ledger::Charge charge_;
+  std::optional<ledger::Ledger> ledger_;
+  std::optional<ledger::Receipt> receipt_;
+};
+
+}  // namespace sotto::cli

@@ -1,0 +1,147 @@
+#include "sotto/accounting/composition/shuffle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/accounting/numeric/detail/log_math.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/accounting/numeric/detail/search.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kTail = 1e-40;          // probability left out on each side of the window of C
+constexpr std::uint64_t kBlocks = 1024;  // of values of C, each bounded by its ends
+constexpr double kError =
+    1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
+
+// An index k below (above) which Bin(n, p) has probability at most kTail, by the Chernoff bound exp(−n KL(k/n ‖ p)).
+std::uint64_t chernoff_edge(std::uint64_t n, double p, bool below) {
+  const auto dn = static_cast<double>(n);
+  const auto rare = [&](std::uint64_t k) {
+    const double x = static_cast<double>(k) / dn;
+    const double kl =
+        (x > 0 ? x * std::log(x / p) : 0) + (x < 1 ? (1 - x) * std::log((1 - x) / (1 - p)) : 0);
+    return dn * kl > -std::log(kTail);
+  };
+  const auto mean = static_cast<std::uint64_t>(dn * p);
+  std::uint64_t a = below ? 0 : std::min(n, mean + 1), b = below ? mean : n;
+  if (below) {  // first k that is not rare
+    while (a < b) {
+      const std::uint64_t m = a + (b - a) / 2;
+      if (rare(m))
+        a = m + 1;
+      else
+        b = m;
+    }
+    return a;
+  }
+  while (a < b) {  // last k that is not rare
+    const std::uint64_t m = a + (b - a + 1) / 2;
+    if (rare(m))
+      b = m - 1;
+    else
+      a = m;
+  }
+  return a;
+}
+
+// Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c, ½).
+// Every term from `first` on is positive: the likelihood ratio increases with i.
+double delta_given(std::uint64_t c, double p, double q, double odds) {
+  // P(i)/Q(i) > e^ε  ⇔  i/(c+1−i) > (p e^ε − q)/(p − q e^ε).
+  const double need = (p * odds - q) / (p - q * odds), dc = static_cast<double>(c);
+  auto first =
+      static_cast<std::uint64_t>(std::clamp(std::floor(need / (1 + need) * (dc + 1)), 0.0, dc + 1));
+  const auto pmf = [&](std::uint64_t i) {
+    return i > c ? 0.0 : std::exp(log_binomial_pmf(c, i, 0.5, 0.5));
+  };
+  double before = first == 0 ? 0 : pmf(first - 1), here = pmf(first), sum = 0;
+  const double gain = p - q * odds, pay = q - p * odds;  // weights of b(i−1) and b(i)
+  for (std::uint64_t i = first; i <= c + 1; ++i) {
+    const double term = gain * before + pay * here;
+    if (term > 0) sum += term;
+    const bool past = 2 * i > c;
+    if (past && before < 1e-18 * sum) break;
+    before = here;
+    here = i >= c ? 0 : here * (static_cast<double>(c - i) / static_cast<double>(i + 1));
+  }
+  return sum;
+}
+
+// How likely the report of another user is a draw from the equal mixture of the two reports of the one user.
+struct Clone {
+  double yes, no;
+};
+Clone clone_of(double local, LocalGuarantee guarantee) {
+  if (guarantee == LocalGuarantee::any_two_inputs) return {std::exp(-local), -std::expm1(-local)};
+  // The other report is at least e^(−2ε₀) times the one of the input and e^(−ε₀) times that of the null input.
+  const double x = std::exp(-local);
+  return {2 * x * x / (1 + x), -std::expm1(-local) * (1 + 2 * x) / (1 + x)};
+}
+
+}  // namespace
+
+Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon,
+                        LocalGuarantee guarantee) {
+  if (!(local >= 0) || !(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
+  if (epsilon >= local) return {0, 0};
+  const double p = 1 / (1 + std::exp(-local)), q = 1 / (1 + std::exp(local)),
+               odds = std::exp(epsilon);
+  const std::uint64_t others = population - 1;
+  const Clone clone = clone_of(local, guarantee);
+  if (others == 0)
+    return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
+  const std::uint64_t low = chernoff_edge(others, clone.yes, true),
+                      high = chernoff_edge(others, clone.yes, false);
+  // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of values of C is bounded by
+  // its ends.
+  const std::uint64_t block = std::max<std::uint64_t>(1, (high - low + 1) / kBlocks);
+  double upper = 0, lower = 0, at_start = delta_given(low, p, q, odds);
+  for (std::uint64_t c = low; c <= high; c += block) {
+    const std::uint64_t end = std::min(high + 1, c + block);
+    double weight = 0;
+    for (std::uint64_t i = c; i < end; ++i)
+      weight += std::exp(log_binomial_pmf(others, i, clone.yes, clone.no));
+    const double at_end = delta_given(end, p, q, odds);
+    upper += weight * at_start;
+    lower += weight * (block == 1 ? at_start : at_end);
+    at_start = at_end;
+  }
+  return {std::max(0.0, widen_down(lower, kError)),
+          std::min(1.0, widen_up(upper, kError) + 2 * kTail)};
+}
+
+Enclosure shuffle_epsilon(double local, std::uint64_t population, Delta delta,
+                          LocalGuarantee guarantee) {
+  const double target = std::log(delta.value());
+  const auto solve = [&](auto side, bool upper) {
+    const auto excess = [&](double e) {
+      const double d = side(shuffle_delta(local, population, e, guarantee));
+      return d > 0 ? std::log(d) - target : -1e3;
+    };
+    if (local == 0 || excess(0) <= 0) return 0.0;
+    const Bracket b = narrow(excess, 0, local, 1e-8);
+    return upper ? b.high : b.low;
+  };
+  const double upper = solve([](Enclosure i) { return i.upper; }, true);
+  return {std::min(upper, solve([](Enclosure i) { return i.lower; }, false)),
+          std::min(local, upper)};
+}
+
+double shuffle_epsilon_closed_form(double local, std::uint64_t population, Delta delta) {
+  const auto n = static_cast<double>(population);
+  const double limit = std::log(n / (16 * std::log(2 / delta.value())));
+  if (!(local <= limit)) {
+    throw AccountingError(
+        fmt::format("the closed form needs local epsilon at most {:.6g} here; it is {:.6g}", limit,
+                    local),
+        "use the numerical bound, which always applies");
+  }
+  const double grow = std::exp(local);
+  const double x =
+      std::tanh(local / 2) * (8 * std::sqrt(grow * std::log(4 / delta.value()) / n) + 8 * grow / n);
+  return widen_up(std::log1p(x), 32 * kUlp);
+}
+
+}  // namespace sotto

@@ -1,0 +1,192 @@
+#include "sotto/accounting/numeric/detail/loss_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/accounting/numeric/detail/log_math.hpp"
+#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+struct Law {
+  long first = 0;
+  std::vector<double> mass;
+  double& at(long index) { return mass[static_cast<std::size_t>(index - first)]; }
+};
+
+struct Range {
+  std::uint64_t low, high;
+};
+
+// The successes i whose probability is at least `least`: the pmf is unimodal.
+Range likely(std::uint64_t n, double p, double q, double least) {
+  const double log_least = std::log(least);
+  const auto mode = std::min(n, static_cast<std::uint64_t>(static_cast<double>(n) * p));
+  const auto big = [&](std::uint64_t i) { return log_binomial_pmf(n, i, p, q) >= log_least; };
+  std::uint64_t a = 0, b = mode;  // first big one in [0, mode]
+  while (a < b) {
+    const std::uint64_t m = a + (b - a) / 2;
+    if (big(m))
+      b = m;
+    else
+      a = m + 1;
+  }
+  std::uint64_t c = mode, d = n;
+  while (c < d) {
+    const std::uint64_t m = c + (d - c + 1) / 2;
+    if (big(m))
+      c = m;
+    else
+      d = m - 1;
+  }
+  return {a, c};
+}
+
+Law convolve(const Law& x, const Law& y) {
+  const Law &a = x.mass.size() < y.mass.size() ? x : y, &b = x.mass.size() < y.mass.size() ? y : x;
+  Law out{a.first + b.first, std::vector<double>(a.mass.size() + b.mass.size() - 1, 0.0)};
+  for (std::size_t i = 0; i < a.mass.size(); ++i) {
+    const double m = a.mass[i];
+    if (m == 0) continue;
+    double* to = out.mass.data() + i;
+    for (std::size_t j = 0; j < b.mass.size(); ++j) to[j] += m * b.mass[j];
+  }
+  return out;
+}
+
+// How many leading and trailing elements together weigh at most `tail` each.
+std::pair<std::size_t, std::size_t> tails(const std::vector<double>& mass, double tail,
+                                          double& lost) {
+  std::size_t front = 0, back = mass.size();
+  double sum = 0;
+  while (front + 1 < back && sum + mass[front] <= tail) sum += mass[front++];
+  lost += sum;
+  sum = 0;
+  while (back > front + 1 && sum + mass[back - 1] <= tail) sum += mass[--back];
+  lost += sum;
+  return {front, back};
+}
+
+void cut(Law& law, std::pair<std::size_t, std::size_t> keep) {
+  law.mass.resize(keep.second);
+  law.mass.erase(law.mass.begin(), law.mass.begin() + static_cast<long>(keep.first));
+  law.first += static_cast<long>(keep.first);
+}
+
+struct RunLaws {
+  Law upper, lower, other;
+  double lost = 0;
+};
+
+RunLaws laws_of(const ApproximateDp& part, double h, double tail) {
+  const double e = part.epsilon, p = 1 / (1 + std::exp(-e)), q = 1 / (1 + std::exp(e));
+  const auto n = part.count;
+  const Range r = likely(n, p, q, tail / (static_cast<double>(n) + 1));
+  const auto loss = [&](std::uint64_t i) {
+    return (2 * static_cast<double>(i) - static_cast<double>(n)) * e;
+  };
+  RunLaws laws;
+  const long first = static_cast<long>(std::floor(loss(r.low) / h)) - 1;
+  const auto size =
+      static_cast<std::size_t>(static_cast<long>(std::ceil(loss(r.high) / h)) + 2 - first);
+  laws.upper = laws.lower = laws.other = {first, std::vector<double>(size, 0.0)};
+  laws.lost = tail;  // all outcomes left out, each below tail/(n+1)
+  for (std::uint64_t i = r.low; i <= r.high; ++i) {
+    const double mass = std::exp(log_binomial_pmf(n, i, p, q)), l = loss(i);
+    const auto below = static_cast<long>(std::floor(l / h));
+    const double share =
+        std::clamp(std::expm1(static_cast<double>(below) * h - l) / std::expm1(-h), 0.0, 1.0);
+    laws.upper.at(below + 1) += mass * share;
+    laws.upper.at(below) += mass * (1 - share);
+    const auto nearest = static_cast<long>(std::lround(l / h));
+    laws.lower.at(nearest) += mass;
+    laws.other.at(nearest) += mass * std::exp(static_cast<double>(nearest) * h - l);
+  }
+  return laws;
+}
+
+}  // namespace
+
+GridComposition compose_on_grid(std::span<const ApproximateDp> parts, double delta_scale,
+                                double precision) {
+  const double tail = 1e-7 * delta_scale / (4 * static_cast<double>(parts.size()));
+  const double deviations = std::sqrt(-2 * std::log(tail)) + 2;
+  double mean = 0, variance = 0, largest = 0;
+  for (const ApproximateDp& p : parts) {
+    const auto k = static_cast<double>(p.count);
+    mean += k * p.epsilon * std::tanh(p.epsilon / 2);
+    variance += k * p.epsilon * p.epsilon;
+    largest += k * p.epsilon;
+  }
+  const double spread = std::sqrt(variance);
+  // ε of this order; R laws on the grid add about R h²/12 (1 + z/S) to it.
+  const double scale = std::min(largest, mean + spread * std::sqrt(-2 * std::log(delta_scale)));
+  const double z = std::sqrt(-2 * std::log(delta_scale));
+  const auto runs = static_cast<double>(parts.size());
+  double h = std::sqrt(12 * 0.5 * precision * scale / (runs * (1 + z / spread)));
+  h = std::min(h, scale / 64);
+  const auto width = [&](double sd, double range) {
+    return std::min(2 * range, 2 * deviations * sd);
+  };
+  const double most =
+      precision < 1e-3 ? 6e8 : 3e7;  // multiply-adds: a second, or a search's share of one
+  for (int i = 0; i < 200; ++i, h *= 1.3) {
+    double work = 0, v = 0, reach = 0;
+    for (const ApproximateDp& p : parts) {
+      const auto k = static_cast<double>(p.count);
+      const double own = width(p.epsilon * std::sqrt(k), k * p.epsilon) / h + 3;
+      v += k * p.epsilon * p.epsilon;
+      reach += k * p.epsilon;
+      work += std::min(own, k + 1) * (width(std::sqrt(v), reach) / h + 3) * 3;
+    }
+    if (work < most) break;
+  }
+
+  GridComposition out;
+  out.step_ = h;
+  Law upper{0, {1}}, lower{0, {1}}, other{0, {1}};
+  double operations = 64;
+  for (const ApproximateDp& p : parts) {
+    RunLaws laws = laws_of(p, h, tail);
+    out.lost_ += laws.lost;
+    upper = convolve(upper, laws.upper);
+    lower = convolve(lower, laws.lower);
+    other = convolve(other, laws.other);
+    cut(upper, tails(upper.mass, tail, out.lost_));
+    double ignored = 0;  // dropping outcomes only lowers the optimistic δ
+    const auto keep = tails(lower.mass, tail, ignored);
+    cut(lower, keep);
+    cut(other, keep);
+    operations += static_cast<double>(std::min(upper.mass.size(), laws.upper.mass.size())) + 64;
+  }
+  out.first_upper_ = upper.first, out.upper_ = std::move(upper.mass);
+  out.first_lower_ = lower.first, out.lower_ = std::move(lower.mass),
+  out.lower_other_ = std::move(other.mass);
+  out.error_ = 4 * operations * kUlp + 1e-12;
+  return out;
+}
+
+double GridComposition::delta_upper(double epsilon) const {
+  double sum = 0;
+  for (std::size_t i = upper_.size(); i-- > 0;) {
+    const double loss = static_cast<double>(first_upper_ + static_cast<long>(i)) * step_;
+    if (loss <= epsilon) break;
+    sum += upper_[i] * -std::expm1(epsilon - loss);
+  }
+  return std::min(1.0, widen_up(sum, error_) + lost_);
+}
+
+double GridComposition::delta_lower(double epsilon) const {
+  double sum = 0;
+  for (std::size_t i = lower_.size(); i-- > 0;) {
+    const double loss = static_cast<double>(first_lower_ + static_cast<long>(i)) * step_;
+    // Cells are wider than a step after many compositions, so look well below ε before stopping.
+    const double q = lower_other_[i] * std::exp(std::min(700.0, epsilon - loss));
+    sum += std::max(0.0, widen_down(lower_[i], error_) - widen_up(q, error_));
+  }
+  return std::max(0.0, widen_down(sum, error_));
+}
+
+}  // namespace sotto

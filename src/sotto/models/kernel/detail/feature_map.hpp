@@ -1,0 +1,91 @@
+// From the cells of a record to a row of norm one: main effects, random Fourier features, leaves of
+// random trees. Everything in it is public.
+//
+// What       main: the levels of each column, a number in kMainLevels parts of its scale. fourier:
+//            cosines and sines of random directions through all columns on their scales. trees: the
+//            leaf of each of several trees whose splits were drawn at random. Each part of a row is
+//            centred and has the length that was set for it.
+// Guarantee  The row of a record is a function of that record and of released figures.
+// Method     Columns are drawn for trees, and weigh in directions, by p_j = 0.7·importance_j^¼
+//            (normalised) + 0.3/d. A direction is normal with deviation 1/0.8 on z_j = √3(2u_j − 1)√p_j.
+// Numerics   Fourier coordinates are truncated to steps of 2^−16, so lengths never grow.
+// Reference  [RR07] for the features; docs/math/kernel.md.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <vector>
+
+#include "sotto/models/kernel/detail/binned_columns.hpp"
+#include "sotto/models/kernel/detail/noisy_marginals.hpp"
+#include "sotto/models/kernel/detail/one_hot_block.hpp"
+
+namespace sotto {
+
+struct FeatureSizes {
+  std::size_t fourier = 0;  // pairs of cosine and sine
+  std::size_t trees = 0;
+  double main = 1, fourier_part = 0, tree_part = 0;  // squared lengths; add up to 1
+};
+
+inline constexpr std::size_t kMainLevels = 16, kTreeDepth = 5;
+inline constexpr double kIntercept = 0.3;
+
+// What was drawn and released, before means are known.
+struct FeatureDesign {
+  FeatureSizes sizes = {};
+  std::vector<ColumnScale> columns = {};
+  std::vector<bool> numeric = {};
+  std::vector<float> directions = {};  // sizes.fourier × columns
+  struct Split {
+    std::uint32_t column = 0;
+    double threshold = 0;
+  };
+  std::vector<Split> splits = {};         // sizes.trees × kTreeDepth
+  std::vector<float> fourier_means = {};  // 2·sizes.fourier
+  std::vector<std::vector<double>> leaf_shares = {};
+
+  static FeatureDesign draw(const FeatureSizes& sizes, std::vector<ColumnScale> columns,
+                            std::vector<bool> numeric, Rng& rng);
+
+  std::vector<double> places(std::span<const BinnedColumns::Cell> cells) const;  // u of each column
+  std::uint16_t leaf(std::size_t tree, std::span<const double> places) const;
+  // Cosines and sines, not yet centred: a vector of norm √(sizes.fourier).
+  void waves(std::span<const double> places, std::span<float> out) const;
+};
+
+nlohmann::ordered_json to_json(const FeatureDesign& design);
+FeatureDesign feature_design_from_json(const nlohmann::ordered_json& json);  // throws DataError
+
+// One record as the descent sees it.
+struct FeatureRow {
+  std::vector<std::uint16_t> main, leaves;
+  float main_factor = 0, leaf_factor = 0;
+  std::vector<float> fourier;
+};
+
+class FeatureMap {
+ public:
+  explicit FeatureMap(FeatureDesign design);
+
+  const FeatureDesign& design() const { return design_; }
+  const OneHotBlock& main() const { return main_; }
+  const OneHotBlock& leaves() const { return leaves_; }
+  std::size_t fourier() const { return 2 * design_.sizes.fourier; }
+  // Coordinates: the intercept, main effects, waves, leaves.
+  std::size_t dimension() const { return 1 + main_.size() + fourier() + leaves_.size(); }
+  static double intercept();  // the value of that coordinate, in steps of 2^−16
+
+  void read(std::span<const BinnedColumns::Cell> cells, FeatureRow& row) const;
+  double margin(std::span<const double> parameters, const OneHotBlock::Products& main,
+                const OneHotBlock::Products& leaves, const FeatureRow& row) const;
+  OneHotBlock::Products main_products(std::span<const double> parameters) const;
+  OneHotBlock::Products leaf_products(std::span<const double> parameters) const;
+
+ private:
+  FeatureDesign design_;
+  OneHotBlock main_, leaves_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,21 @@
+// Detail: what a descent on feature rows releases: the features, and one vector of parameters an output.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sotto/learning/model.hpp"
+#include "sotto/models/kernel/detail/feature_map.hpp"
+
+namespace sotto {
+
+struct KernelModel {
+  FeatureDesign design;
+  std::vector<std::vector<double>> parameters;  // one output: two classes or a number
+};
+
+// As a model of the shelf. Throws DataError when it does not fit the encoder.
+std::unique_ptr<Model> kernel_predictor(KernelModel model, const Facts& facts);
+std::unique_ptr<Model> load_kernel(const Files& files, Facts& facts);
+
+}  // namespace sotto

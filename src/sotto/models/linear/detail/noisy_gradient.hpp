@@ -1,0 +1,76 @@
+// Gradient perturbation: full-batch gradient descent with Gaussian noise on every gradient sum.
+//
+// What       A generalised linear model trained by T steps θ ← θ − η·v, v ← m·v + (Σ_i ∇ℓ_i + noise)/n, released as the average of
+//            the second half of the iterates (or as the last one).
+// Guarantee  T-fold composition of a discrete Gaussian mechanism on a vector of ℓ2-sensitivity Δ: Δ = slope norm for add_remove and
+//            zero_out, twice that for replace_one. The event says exactly that; every iterate may be seen.
+// Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball (exact_rows.hpp). Slope norm: 1 for
+//            one output, √2 for softmax (‖p − e_y‖ ≤ √2) and for one-vs-rest, whose slopes are clipped to it. The divisor n is the
+//            declared number of rows, a public constant, whatever the true number is.
+//            Step size and number of steps by a public rule: all noise together moves a prediction ⟨θ, x⟩ by about
+//            (η·T/(1 − m))·(noise of one coordinate of the mean gradient at the whole budget), whatever T and the dimension are; η·T is chosen
+//            so that this is `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is read from the data.
+//            Where the rule would like more than kMostSteps steps (many rows, a large budget), a tenth of the budget goes to a metric instead
+//            (noisy_metric.hpp) and kMetricSteps steps θ ← θ − M⁻¹v are enough.
+// Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is post-processing.
+// Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Noisy gradient descent".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sotto/core/progress.hpp"
+#include "sotto/core/relation.hpp"
+#include "sotto/core/release.hpp"
+#include "sotto/core/rng.hpp"
+#include "sotto/mechanisms/lattice_noise.hpp"
+#include "sotto/models/linear/detail/noisy_metric.hpp"
+#include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/linear_model.hpp"
+
+namespace sotto {
+
+struct NoisyGradientOptions {
+  Loss loss = Loss::logistic;
+  std::size_t outputs = 1;       // 1: binary or regression; K: one per class
+  std::uint64_t iterations = 0;  // 0: by the rule above, 60 to 400
+  double momentum = 0.9;         // of plain steps; preconditioned ones take 0.5
+  double noise_travel = 3;
+  double learning_rate = 0;         // 0: by the rule above
+  double regularisation = 0;        // λ of (λ/2)‖θ‖²
+  std::optional<bool> metric = {};  // precondition; default by the rule above
+  bool average = true;              // else the last iterate
+  std::uint64_t contributions = 1;  // records that one unit of privacy may have
+  unsigned threads = 0;
+};
+
+class NoisyGradientPlan {
+ public:
+  // rho: the zCDP budget of the whole run; rows: the declared number of records.
+  NoisyGradientPlan(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
+                    std::size_t dimension, double rho);
+
+  Event event() const;
+  Relation relation() const { return relation_; }
+  std::string describe() const;
+  const NoisyGradientOptions& options() const {
+    return options_;
+  }  // with the rule's choices filled in
+
+  Release<LinearModel> run(const ExactRows& rows, Rng& rng, Progress* progress = nullptr) const;
+
+ private:
+  NoisyGradientOptions options_;
+  Relation relation_;
+  std::uint64_t rows_;
+  std::size_t dimension_;
+  double ridge_;  // of the metric
+  ExactRows::SlopeGrid grid_;
+  std::optional<NoisyMetric> metric_;
+  LatticeNoise noise_;  // of one step
+};
+
+// The slopes of every loss for ExactRows::weighted_sum: one output (y = ±1 or in [−1, 1]) or several (y = class index).
+ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& rows);
+
+}  // namespace sotto
