@@ -44,6 +44,16 @@ bench: deps  ## build and run the benchmarks; results as JSON in build/bench/res
 	@cmake --build --preset bench
 	@tools/bench.sh build/bench
 
+.PHONY: results
+results: build  ## the table of README.md (ADULT=folder with adult.data, adult.test, adult.names)
+	@tools/results.py build/bin/sotto $(ADULT)
+
+.PHONY: docs
+docs:  ## the reference of the C++ interface in build/reference/html; a warning is an error
+	@tools/deps.sh docs
+	@mkdir -p build && doxygen docs/Doxyfile
+	@echo "docs: build/reference/html/index.html"
+
 .PHONY: fmt
 fmt: dev-deps  ## format every C++ file
 	@tools/check_format.sh --fix

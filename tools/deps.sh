@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, by name: tools/deps.sh [build|dev|all]   (default: build)
+# Installs the Debian packages that are missing, by name: tools/deps.sh [build|dev|docs|all]   (default: build)
 #   build  what make build, test, demo, bench and package need
 #   dev    what make fmt, lint and fuzz need besides
+#   docs   what make docs needs besides
 # Quick, and without root or network, when everything is there already.
 set -euo pipefail
 
@@ -16,12 +17,14 @@ build=(
   libgtest-dev libgmock-dev libmpfr-dev libgmp-dev                # tests
 )
 dev=(clang clang-format clang-tidy lld)
+docs=(doxygen)
 
 case "${1:-build}" in
   build) wanted=("${build[@]}") ;;
   dev)   wanted=("${dev[@]}") ;;
-  all)   wanted=("${build[@]}" "${dev[@]}") ;;
-  *)     echo "usage: tools/deps.sh [build|dev|all]" >&2; exit 2 ;;
+  docs)  wanted=("${docs[@]}") ;;
+  all)   wanted=("${build[@]}" "${dev[@]}" "${docs[@]}") ;;
+  *)     echo "usage: tools/deps.sh [build|dev|docs|all]" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
