@@ -151,6 +151,18 @@ TEST(NormMechanism, InfinityNormLawHoldsCellByCell) {
   EXPECT_GT(test::chi_square_p(counts, law, n), kAlpha);
 }
 
+// A vector is paid for by the spherical law and by lattice noise for what is computed of it.
+TEST(NormMechanism, EuclideanNormPaysForItsRounding) {
+  const NormMechanism mechanism(Relation::add_remove, Sensitivity(1, Norm::l2), Epsilon(1), 8);
+  const Event event = mechanism.event();
+  const auto& parts = std::get<ComposeEvent>(event.kind()).events;
+  ASSERT_EQ(parts.size(), 2u);
+  const auto& cover = std::get<DiscreteLaplaceEvent>(parts[1].kind());
+  const double total = std::get<PureEvent>(parts[0].kind()).epsilon + cover.sensitivity / cover.scale;
+  EXPECT_LE(total, 1);
+  EXPECT_GT(total, 0.999);
+}
+
 TEST(NormMechanism, RefusesSenselessDimensionsAndValues) {
   Rng rng = Rng::insecure_seed(1);
   EXPECT_THROW(NormMechanism(Relation::add_remove, Sensitivity(1, Norm::l2), Epsilon(1), 0),

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "sotto/core/release.hpp"
-#include "sotto/models/linear/detail/continuous_noise.hpp"
-#include "sotto/models/linear/detail/covering_noise.hpp"
+#include "sotto/mechanisms/continuous_noise.hpp"
+#include "sotto/mechanisms/covering_noise.hpp"
 #include "sotto/models/linear/detail/objective_bound.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"

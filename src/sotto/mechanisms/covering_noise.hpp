@@ -27,6 +27,7 @@ class CoveringNoise {
 
   Event event() const { return noise_.event(); }
   double scale() const { return noise_.scale(); }
+  double granularity() const { return noise_.granularity(); }
   // The noise first, so that a caller can then announce what it covers and hand the result on as one query; in lattice steps.
   std::vector<int128> draw(Rng& rng) const;
   std::vector<double> release(std::initializer_list<std::span<const double>> vectors,

@@ -1,4 +1,4 @@
-#include "sotto/models/linear/detail/continuous_noise.hpp"
+#include "sotto/mechanisms/continuous_noise.hpp"
 
 #include <cmath>
 

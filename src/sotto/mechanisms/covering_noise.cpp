@@ -1,4 +1,4 @@
-#include "sotto/models/linear/detail/covering_noise.hpp"
+#include "sotto/mechanisms/covering_noise.hpp"
 
 #include <cmath>
 
