@@ -16,18 +16,18 @@ constexpr double kPrecision = 1e-6;
 constexpr double kWarmUp[] = {1e-3, 1e-4};
 
 // The search is for the distance from the smallest value: an order lies above 1, everything else above 0.
-double least_value(const SpecTemplate& spec) { return spec.unknown() == "omega" ? 1 : 0; }
+double least_value(const Unknown& spec) { return spec.name == "omega" ? 1 : 0; }
 
 // ε at a value: +∞ when nothing is bounded, nothing when the value is not allowed there.
 class Target {
  public:
-  Target(const SpecTemplate& spec, Epsilon target, Delta delta, const AccountOptions& options)
+  Target(const Unknown& spec, Epsilon target, Delta delta, const AccountOptions& options)
       : spec_(spec), target_(target.value()), delta_(delta), options_(options) {}
 
   std::optional<double> epsilon(double value) {
     std::optional<Spec> s;
     try {
-      s = spec_.with(least_value(spec_) + value);
+      s = spec_.at(least_value(spec_) + value);
     } catch (const DataError&) {
       return std::nullopt;
     } catch (const InvalidArgument&) {
@@ -61,7 +61,7 @@ class Target {
   int evaluations = 0;
 
  private:
-  const SpecTemplate& spec_;
+  const Unknown& spec_;
   double target_;
   Delta delta_;
   AccountOptions options_;
@@ -72,31 +72,31 @@ struct Crossing {
   double safe_excess, unsafe_excess;  // ln(ε/target) there
 };
 
-[[noreturn]] void no_crossing(const SpecTemplate& spec, double target, bool always_met, double from,
+[[noreturn]] void no_crossing(const Unknown& spec, double target, bool always_met, double from,
                               double to) {
   from += least_value(spec), to += least_value(spec);
   if (always_met) {
     throw AccountingError(
         fmt::format("epsilon {} is met for every {} tried, from {:.3g} to {:.3g}", target,
-                    spec.unknown(), from, to),
+                    spec.name, from, to),
         "the unknown does not limit privacy here; choose it freely or ask for a smaller epsilon");
   }
   throw AccountingError(
       fmt::format("epsilon {} cannot be met by any {}, tried from {:.3g} to {:.3g}", target,
-                  spec.unknown(), from, to),
+                  spec.name, from, to),
       "the other events alone cost too much; relax the target or change them");
 }
 
 // Walks outwards from `start` by growing factors until the target is crossed.
-Crossing find_crossing(const SpecTemplate& spec, Target& f, double start) {
+Crossing find_crossing(const Unknown& spec, Target& f, double start) {
   struct Side {
     double value, excess, factor;
     bool open = true;
   };
   const auto first = f.excess(start);
-  if (!first) throw DataError(fmt::format("{} is not a usable value of {}", start, spec.unknown()));
+  if (!first) throw DataError(fmt::format("{} is not a usable value of {}", start, spec.name));
   Side sides[2] = {{start, *first, 0.5}, {start, *first, 2}};
-  const bool whole = spec.unknown_is_whole();
+  const bool whole = spec.whole;
   double from = start, to = start;
   for (int step = 0; step < 90 && (sides[0].open || sides[1].open); ++step) {
     for (Side& side : sides) {
@@ -224,13 +224,13 @@ double refine_whole(Target& f, Crossing c) {
 }
 
 // A value that the specification takes: what is usual first, then whatever its other numbers allow.
-double starting_value(const SpecTemplate& spec) {
-  const bool share = spec.unknown() == "rate" || spec.unknown() == "delta";
-  const double usual = spec.unknown_is_whole() ? 64 : share ? 0.01 : 1;
+double starting_value(const Unknown& spec) {
+  const bool share = spec.name == "rate" || spec.name == "delta";
+  const double usual = spec.whole ? 64 : share ? 0.01 : 1;
   for (double start : {usual, 1.0, 8.0, 1e3, 1e5, 1e7, 1e9, 1e-3, 1e-6}) {
-    if (spec.unknown_is_whole() && start < 1) break;
+    if (spec.whole && start < 1) break;
     try {
-      (void)spec.with(least_value(spec) + start);
+      (void)spec.at(least_value(spec) + start);
       return start;
     } catch (const DataError&) {
     } catch (const InvalidArgument&) {
@@ -240,9 +240,8 @@ double starting_value(const SpecTemplate& spec) {
 }
 
 // From a rough answer to a bracket of the wanted accountant around it.
-Crossing around(const SpecTemplate& spec, Target& f, double guess, double toward_unsafe,
-                double step) {
-  const bool whole = spec.unknown_is_whole();
+Crossing around(const Unknown& spec, Target& f, double guess, double toward_unsafe, double step) {
+  const bool whole = spec.whole;
   const auto move = [&](double from, double direction) {
     const double x = from * std::exp(direction * step);
     if (!whole) return x;
@@ -287,9 +286,9 @@ std::vector<double> shares(std::span<const double> weights, double total) {
 
 }  // namespace
 
-Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
+Calibration calibrate(const Unknown& spec, Epsilon target, Delta delta,
                       const AccountOptions& options) {
-  const bool whole = spec.unknown_is_whole();
+  const bool whole = spec.whole;
   const bool numerical =
       options.accountant == Accountant::automatic || options.accountant == Accountant::pld;
   int evaluations = 0;
@@ -339,7 +338,7 @@ Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
     const double away = value > crossing->unsafe ? 1 : -1;
     value = whole ? value + away : value * std::exp(away * kPrecision * std::ldexp(1.0, i));
   }
-  Calibration out{spec.unknown(), least_value(spec) + value, f.last, evaluations + f.evaluations};
+  Calibration out{spec.name, least_value(spec) + value, f.last, evaluations + f.evaluations};
   if (f.options().upper_only) {
     // What is attained at this value, to the tolerance the caller asked for.
     f.options() = options;
@@ -349,6 +348,44 @@ Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
   if (!(out.epsilon.upper <= target.value()))
     invariant_broken("a calibrated value misses its target");
   return out;
+}
+
+Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
+                      const AccountOptions& options) {
+  return calibrate(Unknown{.name = spec.unknown(),
+                           .whole = spec.unknown_is_whole(),
+                           .at = [&](double value) { return spec.with(value); }},
+                   target, delta, options);
+}
+
+Calibration confirm(const Unknown& unknown, double guess, Safer safer, Epsilon target, Delta delta,
+                    const AccountOptions& options) {
+  Calibration found;
+  found.unknown = unknown.name;
+  const auto meets = [&](double value) {
+    ++found.evaluations;
+    const Bound bound = epsilon(unknown.at(value), delta, options);
+    if (!(bound.upper <= target.value())) return false;
+    found.value = value;
+    found.epsilon = bound;
+    return true;
+  };
+  double refused = guess, value = guess;
+  for (int attempt = 0; attempt < 24; ++attempt) {
+    if (meets(value)) {
+      for (int i = 0; i < 8 && std::fabs(std::log(refused / found.value)) > 0.005; ++i) {
+        const double middle = std::sqrt(refused * found.value);
+        if (!meets(middle)) refused = middle;
+      }
+      return found;
+    }
+    refused = value;
+    const double factor = 1 - std::min(0.5, 1e-6 * std::pow(8.0, attempt));
+    value = safer == Safer::smaller ? value * factor : value / factor;
+  }
+  throw AccountingError(
+      fmt::format("no {} near {:.6g} meets epsilon {}", unknown.name, guess, target.value()),
+      "choose a larger epsilon");
 }
 
 std::vector<ApproximateDp> split_budget(std::span<const double> weights, Epsilon epsilon,

@@ -10,6 +10,7 @@
 // Reference  docs/math/calibration.md; [BW18] for the Gaussian in gaussian_dp.hpp.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,9 +29,28 @@ struct Calibration {
   int evaluations = 0;  // how often an accountant was asked
 };
 
+// A number and the specification that it completes. `at` may refuse a value by InvalidArgument or
+// DataError: it is then not tried again.
+struct Unknown {
+  std::string name;    // how messages call it; "rate", "delta" and "omega" say where to begin
+  bool whole = false;  // a count
+  std::function<Spec(double value)> at;
+};
+
 // Throws AccountingError when no value of the unknown meets the target, or when every value does.
+Calibration calibrate(const Unknown& unknown, Epsilon target, Delta delta,
+                      const AccountOptions& options = {});
+// The same for a document with one "?".
 Calibration calibrate(const SpecTemplate& spec, Epsilon target, Delta delta,
                       const AccountOptions& options = {});
+
+// Near a guess that is known to be good: the guess itself when its ε is at most the target, else the
+// first of growing moves to the safer side, and back by halvings to within 0.5 % of a value that
+// was refused. A few questions instead of many; the value is safe, but not as sharp. Throws
+// AccountingError when nothing near the guess meets the target.
+enum class Safer { smaller, larger };
+Calibration confirm(const Unknown& unknown, double guess, Safer safer, Epsilon target, Delta delta,
+                    const AccountOptions& options = {});
 
 // Shares of a budget in proportion to the weights; their sum never exceeds the total.
 std::vector<ApproximateDp> split_budget(std::span<const double> weights, Epsilon epsilon,

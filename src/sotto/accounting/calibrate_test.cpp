@@ -7,6 +7,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
@@ -35,6 +36,48 @@ void expect_sharp(const SpecTemplate& spec, double target, double delta, const A
   const double up = epsilon(spec.with(c.value * (1 + 2e-6)), Delta(delta), o).upper;
   const double down = epsilon(spec.with(c.value * (1 - 2e-6)), Delta(delta), o).upper;
   EXPECT_GT(std::max(up, down), target) << spec.unknown() << " " << c.value;
+}
+
+TEST(Calibrate, AFunctionIsSolvedLikeTheDocumentItStandsFor) {
+  const auto spec = with_event(
+      R"({"repeat":{"count":50,"event":{"sampled":{"scheme":"poisson","rate":0.01,"event":{"gaussian":{"noise_multiplier":"?"}}}}}})");
+  int refused = 0;
+  const Unknown noise{
+      .name = "noise_multiplier", .at = [&](double value) {
+        if (value > 1e3) {
+          ++refused;
+          throw InvalidArgument("too much");
+        }
+        return Spec{Relation::add_remove,
+                    {repeat(poisson_sampled(GaussianEvent::from_multiplier(value), 0.01), 50)}};
+      }};
+  const Calibration document = calibrate(spec, Epsilon(1), Delta(1e-5)),
+                    function = calibrate(noise, Epsilon(1), Delta(1e-5));
+  EXPECT_EQ(function.value, document.value);
+  EXPECT_EQ(function.epsilon.upper, document.epsilon.upper);
+  EXPECT_THROW(calibrate(noise, Epsilon(1e-9), Delta(1e-5), by(Accountant::rdp)), AccountingError);
+  EXPECT_GT(refused, 0);  // a value that is refused is no answer
+}
+
+// The guess when it is good; else near it, on the safe side, and not far from something refused.
+TEST(Calibrate, AGuessIsConfirmedOrMovedToTheSaferSide) {
+  const Unknown rho{.name = "rho", .at = [](double value) {
+                      return Spec{Relation::add_remove, {ZcdpEvent{value}}};
+                    }};
+  const Unknown noise{.name = "noise_multiplier", .at = [](double value) {
+                        return Spec{Relation::add_remove, {GaussianEvent::from_multiplier(value)}};
+                      }};
+  const Epsilon target(1);
+  const Delta delta(1e-6);
+  const auto at = [&](const Unknown& u, double value) { return epsilon(u.at(value), delta).upper; };
+  const double small = confirm(rho, 1e-3, Safer::smaller, target, delta).value;
+  EXPECT_EQ(small, 1e-3) << "a guess that fits is taken";
+  const double less = confirm(rho, 5, Safer::smaller, target, delta).value;
+  EXPECT_LE(at(rho, less), 1);
+  EXPECT_GT(at(rho, less * 1.006), 1);
+  const double more = confirm(noise, 1, Safer::larger, target, delta).value;
+  EXPECT_LE(at(noise, more), 1);
+  EXPECT_GT(at(noise, more / 1.006), 1);
 }
 
 TEST(Calibrate, TheGaussianAgreesWithItsAnalyticCalibration) {

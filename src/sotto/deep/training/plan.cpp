@@ -15,8 +15,6 @@
 namespace sotto::deep {
 namespace {
 
-constexpr double kPlaceholder = 1;  // stands where the template gets its "?"
-
 // Discrete noise on a Poisson sample is accounted for by what a record adds to a sum or does not; replaced by another, it is not.
 bool exact_is_accounted(const PlanOptions& options) {
   return !(options.relation == Relation::replace_one && options.sampling == Sampling::poisson);
@@ -128,25 +126,20 @@ Bound DpSgdPlan::epsilon(std::uint64_t steps, double delta, const AccountOptions
 }
 
 void DpSgdPlan::calibrate_noise() {
-  const Event sampled = sampler_.sampled(GaussianEvent::from_multiplier(kPlaceholder));
-  nlohmann::ordered_json json = to_json(Spec{options_.relation, {repeat(sampled, options_.steps)}});
-  std::string text = json.dump();
-  const std::string known = "\"noise_multiplier\":1.0";
-  const auto at = text.find(known);
-  if (at == std::string::npos) invariant_broken("a Gaussian event without noise_multiplier");
-  text.replace(at, known.size(), "\"noise_multiplier\":\"?\"");
   const double target = *options_.epsilon;
-  const Calibration found =
-      calibrate(SpecTemplate::parse(text), Epsilon(target), Delta(options_.delta));
-  // The grid costs a few parts in a billion more than continuous noise, and another question is rounded up in another place.
-  double multiplier = found.value;
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    set_multiplier(multiplier);
-    // The question a certificate will ask, with the accountant's usual tolerance: the claim must not exceed what was asked for.
-    if (epsilon(options_.steps, options_.delta).upper <= target) return;
-    multiplier *= 1 + 1e-6 * std::pow(4.0, attempt);
-  }
-  throw AccountingError("no noise was found that meets the budget", "choose a larger epsilon");
+  const Unknown noise{.name = "noise_multiplier", .at = [&](double multiplier) {
+                        const Event step =
+                            sampler_.sampled(GaussianEvent::from_multiplier(multiplier));
+                        return Spec{options_.relation, {repeat(step, options_.steps)}};
+                      }};
+  const Calibration found = calibrate(noise, Epsilon(target), Delta(options_.delta));
+  // The grid of exact noise and the adaptive count cost a little more than continuous noise: the question that a certificate will ask.
+  const Unknown whole{.name = "noise_multiplier", .at = [&](double multiplier) {
+                        set_multiplier(multiplier);
+                        return spec(options_.steps);
+                      }};
+  set_multiplier(
+      confirm(whole, found.value, Safer::larger, Epsilon(target), Delta(options_.delta)).value);
 }
 
 // The most steps that the budget allows with this noise: ε grows with the steps.
@@ -155,17 +148,16 @@ void DpSgdPlan::bound_steps() {
     return epsilon(steps, options_.delta).upper <= *options_.epsilon;
   };
   if (fits(options_.steps)) return;
-  std::uint64_t low = 0, high = options_.steps;  // fits, does not
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  if (low == 0)
+  if (!fits(1))
     throw BudgetExceeded(
         fmt::format("one step with noise multiplier {} costs more than epsilon = {} at delta = {}",
                     multiplier_, *options_.epsilon, options_.delta),
         "raise the noise multiplier or the budget, or leave the noise to calibration");
-  options_.steps = low;
+  const Unknown steps{.name = "count", .whole = true, .at = [&](double count) {
+                        return spec(static_cast<std::uint64_t>(count));
+                      }};
+  options_.steps = static_cast<std::uint64_t>(
+      calibrate(steps, Epsilon(*options_.epsilon), Delta(options_.delta)).value);
 }
 
 std::string DpSgdPlan::describe() const {

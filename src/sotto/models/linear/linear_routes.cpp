@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/models/linear/detail/exponential_route.hpp"
@@ -65,7 +65,7 @@ RoutePtr minibatch_route(const PublicFacts& facts, const Budget& budget,
     throw Unsupported("mini-batches are accounted with an epsilon and a delta",
                       "give `epsilon` and `delta`, or leave out `batch`");
   }
-  const auto make = [&](double precision) {  // the inverse of the noise multiplier
+  const auto make = [&](double noise_multiplier) {
     return route_of(MinibatchGradientPlan({.loss = loss_of(facts.kind),
                                            .outputs = facts.outputs,
                                            .batch = options.batch,
@@ -75,13 +75,12 @@ RoutePtr minibatch_route(const PublicFacts& facts, const Budget& budget,
                                            .average = options.average.value_or(true),
                                            .threads = options.threads},
                                           facts.relation, facts.rows, facts.dimension,
-                                          1 / precision));
+                                          noise_multiplier));
   };
-  // What one unsampled step would allow is more than many sampled ones do, or not: search upwards first.
-  double start = gaussian_mu(approximate->epsilon, approximate->delta) / 16;
-  while (start < 64 && within(*approximate, facts.relation, *make(2 * start)->event())) start *= 2;
-  return make(largest_confirmed(*approximate, facts.relation, 2 * start,
-                                [&](double precision) { return *make(precision)->event(); }));
+  const Unknown noise{.name = "noise_multiplier", .at = [&](double value) {
+                        return Spec{facts.relation, {*make(value)->event()}};
+                      }};
+  return make(calibrate(noise, approximate->epsilon, approximate->delta).value);
 }
 
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
