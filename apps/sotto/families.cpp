@@ -4,6 +4,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/family/declaration.hpp"
 #include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/boosting/boosting_family.hpp"
+#include "sotto/models/forest/forest_family.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
@@ -15,8 +17,8 @@ namespace {
 std::vector<Family>& list() {
   // A new family is one line here, and one in its module's CMakeLists.txt.
   static std::vector<Family> all = {
-      linear_family(),   naive_bayes_family(), tree_family(),
-      additive_family(), kernel_family(),      deep::network_declaration(),
+      linear_family(),   naive_bayes_family(), tree_family(),   forest_family(),
+      boosting_family(), additive_family(),    kernel_family(), deep::network_declaration(),
   };
   return all;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ struct Prediction {
   std::vector<double> probabilities = {};  // of the classes; empty for a number
   double value = 0;                        // the class, or the target scaled to [−1, 1]
 };
+
+// Class probabilities from margins: one margin is that of the second of two classes, several are
+// those of as many classes.
+Prediction classified(std::span<const double> margins);
 
 class SupervisedModel : public Model {
  public:

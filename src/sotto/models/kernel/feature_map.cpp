@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kBandwidth = 0.8, kFromImportance = 0.7;
+constexpr double kBandwidth = 0.8;
 constexpr double kMainOffset = 0.01, kLeafOffset = 0.05;
 constexpr double kSteps = 0x1p16;
 
@@ -23,19 +23,6 @@ double uniform(Rng& rng) { return (static_cast<double>(rng.next_u64() >> 11) + 0
 double normal(Rng& rng) {
   const double u = uniform(rng), v = uniform(rng);
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-}
-
-std::vector<double> drawing_shares(const std::vector<ColumnScale>& columns) {
-  const double d = static_cast<double>(columns.size());
-  double total = 0;
-  std::vector<double> p;
-  for (const ColumnScale& column : columns) {
-    p.push_back(std::sqrt(std::sqrt(column.importance)));
-    total += p.back();
-  }
-  for (double& x : p)
-    x = total > 0 ? kFromImportance * x / total + (1 - kFromImportance) / d : 1 / d;
-  return p;
 }
 
 std::uint16_t main_level(double place) {

@@ -52,22 +52,6 @@ class Predictor final : public SupervisedModel {
     return predictions;
   }
 
-  static Prediction classified(const std::vector<double>& margins) {
-    if (margins.size() == 1) {
-      const double p = 1 / (1 + std::exp(-margins[0]));
-      return {{1 - p, p}, p > 0.5 ? 1.0 : 0.0};
-    }
-    const auto top = std::max_element(margins.begin(), margins.end());
-    Prediction prediction{{}, static_cast<double>(top - margins.begin())};
-    double total = 0;
-    for (const double m : margins) {
-      prediction.probabilities.push_back(std::exp(m - *top));
-      total += prediction.probabilities.back();
-    }
-    for (double& p : prediction.probabilities) p /= total;
-    return prediction;
-  }
-
   std::vector<std::vector<double>> parameters_;
   BinnedColumns columns_;
   FeatureMap map_;

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/kernel/crossed_data_test.hpp"
 #include "sotto/models/kernel/detail/kernel_model.hpp"
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
@@ -15,63 +15,15 @@
 namespace sotto {
 namespace {
 
-constexpr double kDelta = 1e-6;
-
-Schema schema(const std::string& relation, const std::string& target, std::size_t rows) {
-  return Schema::from_toml("relation = \"" + relation + "\"\nrows = " + std::to_string(rows) +
-                           "\n[columns.a]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
-                           "[columns.b]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
-                           "[columns.c]\ntype = \"categorical\"\nvalues = [\"u\", \"v\", \"w\"]\n"
-                           "[columns.d]\ntype = \"boolean\"\n[columns.y]\nrole = \"target\"\n" +
-                           target);
-}
-
-const std::string kTwo = "type = \"boolean\"\n";
-const std::string kThree = "type = \"categorical\"\nvalues = [\"0\", \"1\", \"2\"]\n";
-const std::string kNumber = "type = \"numeric\"\nbounds = [-1, 1]\n";
-
-struct Record {
-  double a, b;
-  std::string c, d, y;
-};
-
-// The label follows the product of a and b, which no additive model can see, and c.
-std::vector<Record> records(std::size_t n, const std::string& target, unsigned seed = 1) {
-  std::mt19937 rng(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<Record> all;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double a = uniform(rng), b = uniform(rng);
-    const std::size_t c = rng() % 3;
-    const double f = 2 * a * b + 0.3 * (static_cast<double>(c) - 1);
-    std::string y = target == kTwo     ? (f > 0 ? "true" : "false")
-                    : target == kThree ? (f > 0.25    ? "2"
-                                          : f > -0.25 ? "1"
-                                                      : "0")
-                                       : std::to_string(0.4 * f);
-    all.push_back({a, b, std::string(1, "uvw"[c]), rng() % 2 ? "true" : "false", std::move(y)});
-  }
-  return all;
-}
-
-Table table_of(const std::vector<Record>& all, const Encoder& encoder) {
-  Table table(encoder);
-  for (const Record& r : all) {
-    const std::string a = std::to_string(r.a), b = std::to_string(r.b);
-    const std::vector<std::string_view> cells = {a, b, r.c, r.d};
-    Table::Sink sink = table.add_row();
-    std::size_t column = 0;
-    sink.factor = encoder.encode(cells, sink.dense, sink.hot, column);
-    table.add_target(encoder.encode_target(r.y));
-  }
-  return table;
-}
-
-// Adds a record whose cells are all missing, as a file would under zero_out.
-void add_null(Table& table) {
-  table.add_row().factor = std::numeric_limits<double>::quiet_NaN();
-  table.add_target(0);
-}
+using crossed::add_null;
+using crossed::kDelta;
+using crossed::kNumber;
+using crossed::kThree;
+using crossed::kTwo;
+using crossed::Record;
+using crossed::records;
+using crossed::schema;
+using crossed::table_of;
 
 TrainingRequest request_of(const std::string& kind, const Family& family, const Budget& budget,
                            const OptionValues::Raw& given = {}) {
