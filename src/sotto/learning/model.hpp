@@ -15,6 +15,7 @@
 #include "sotto/learning/block.hpp"
 #include "sotto/learning/evaluation.hpp"
 #include "sotto/learning/facts.hpp"
+#include "sotto/learning/portrait.hpp"
 #include "sotto/learning/task.hpp"
 
 namespace sotto {
@@ -42,6 +43,8 @@ class Model {
   // group: which of the table's group columns goes with them. Throws Unsupported without a target.
   virtual std::vector<ScoredRow> score(const Block& block,
                                        std::optional<std::size_t> group = {}) const;
+  // What can be drawn of it; nothing by default.
+  virtual Portrait portrait() const { return {}; }
 };
 
 struct Prediction {

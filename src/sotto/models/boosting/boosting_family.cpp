@@ -19,6 +19,12 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
       {.trees = request.options.maybe_whole("trees"), .batch = request.options.whole("batch")});
 }
 
+Merit merit(const Situation& s) {
+  if (s.pure) return {};
+  if (s.classes > 0) return {0.5, "interactions of few columns"};
+  return {0.7, "few records: trees on the columns that matter"};
+}
+
 }  // namespace
 
 Family boosting_family() {
@@ -42,7 +48,8 @@ Family boosting_family() {
                        .range = Range::between(1, 100)}},
           .prepare = prepare,
           .plan = plan,
-          .load = load_boosting};
+          .load = load_boosting,
+          .merit = merit};
 }
 
 }  // namespace sotto

@@ -61,6 +61,52 @@ TEST(Additive, LearnsWhatEachColumnSaysAndNoMore) {
   EXPECT_LT(additive, 0.75);
 }
 
+TEST(Additive, PairsSeeWhatTwoColumnsSayTogether) {
+  const Family family = additive_family();
+  const auto accuracy = [&](const std::string& pairs) {
+    const TrainingRequest request =
+        request_of("additive", family, Budget::approximate(3, kDelta), {{"pairs", {pairs}}});
+    const Facts facts = facts_for(family, schema("add_remove", kTwo, 8000), request);
+    const Table train = table_of(records(8000, kTwo), *facts.encoder),
+                test = table_of(records(3000, kTwo, 2), *facts.encoder);
+    Rng rng = Rng::insecure_seed(1);
+    const auto plan = plan_training(family, facts, request);
+    const TrainedModel model = plan->run(*table_in_memory(train), rng);
+    Facts again = facts;
+    EXPECT_EQ(load_kernel(model.value()->files(), again)->apply(test), model.value()->apply(test));
+    EXPECT_LE(epsilon(Spec{facts.relation, {*model.event()}}, Delta(kDelta)).upper, 3 + 1e-9);
+    return evaluate(true, model.value()->score(test)).classification.accuracy;
+  };
+  EXPECT_GT(accuracy("6"), accuracy("0") + 0.1);
+  accuracy("1000");  // more than there are
+}
+
+// A step function with a jump: the curve shows it, and the band says how sure it is.
+TEST(Additive, ItsPortraitShowsWhatEachColumnAdds) {
+  const Family family = additive_family();
+  const TrainingRequest request = request_of("additive", family, Budget::approximate(3, kDelta));
+  const Facts facts = facts_for(family, schema("add_remove", kNumber, 8000), request);
+  std::vector<Record> all = records(8000, kNumber);
+  for (Record& r : all) r.y = r.a > 0.5 ? "0.6" : "-0.2";
+  const Table train = table_of(all, *facts.encoder);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel model =
+      plan_training(family, facts, request)->run(*table_in_memory(train), rng);
+  const Portrait portrait = model.value()->portrait();
+  ASSERT_EQ(portrait.curves.size(), 4u);
+  EXPECT_EQ(portrait.curves[0].column, "a");
+  EXPECT_EQ(portrait.curves[2].points[1].label, "v");
+  double low = 0, high = 0;
+  for (const PortraitCurve::Point& p : portrait.curves[0].points) {
+    EXPECT_GE(p.x, -1);
+    EXPECT_LE(p.x, 1);
+    EXPECT_GT(p.spread, 0);
+    (p.x > 0.55 ? high : low) += p.value;
+  }
+  EXPECT_GT(high, 0);
+  EXPECT_LT(low, 0);
+}
+
 TEST(Kernel, EventCostsTheBudgetAndIsKnownBeforeData) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
     for (const std::string& target : {kTwo, kThree, kNumber}) {

@@ -51,7 +51,14 @@ double share_of_marginals(double mu) { return mu < kSmallMu ? 0.15 : 0.10; }
 
 FeatureSizes sizes_of(const Setting& s, double mu) {
   FeatureSizes sizes;
-  if (s.options.main_only) return sizes;
+  if (s.options.main_only) {
+    // As many as there are, which the schema says.
+    const std::uint64_t d = s.columns.columns();
+    sizes.trees = std::min<std::uint64_t>(s.options.pairs, d * (d - 1) / 2);
+    sizes.pairs = true;
+    if (sizes.trees > 0) sizes.main = 0.6, sizes.tree_part = 0.4;
+    return sizes;
+  }
   const std::uint64_t room =
       static_cast<std::uint64_t>(std::max(20.0, std::floor(kWaveRoom / std::max(1.0, s.rows))));
   sizes.fourier = s.options.fourier.value_or(
@@ -162,7 +169,9 @@ class KernelTraining final : public TrainingPlan {
     e.words = fmt::format("{} steps of full-batch descent on main effects", mechanisms_.rounds);
     if (mechanisms_.sizes.fourier > 0)
       e.words += fmt::format(", {} random waves", 2 * mechanisms_.sizes.fourier);
-    if (mechanisms_.sizes.trees > 0)
+    if (mechanisms_.sizes.pairs && mechanisms_.sizes.trees > 0)
+      e.words += fmt::format(" and {} pairs of columns", mechanisms_.sizes.trees);
+    else if (mechanisms_.sizes.trees > 0)
       e.words += fmt::format(" and the leaves of {} random trees", mechanisms_.sizes.trees);
     if (private_)
       e.words += fmt::format(
@@ -276,7 +285,7 @@ class KernelTraining final : public TrainingPlan {
         mechanisms_.time / static_cast<double>(mechanisms_.rounds) * (1 - kMomentum) * whole;
     std::vector<std::vector<double>> theta(setting_.outputs, std::vector<double>(dimension)),
         velocity = theta;
-    double clip = first_clip(setting_.loss);
+    double clip = first_clip(setting_.loss), variance = 0;  // of what noise adds to a parameter
     for (std::uint64_t round = 0; round < mechanisms_.rounds; ++round) {
       if (mechanisms_.residuals && measures_residuals(round, mechanisms_.rounds)) {
         const int128 squares = rows.sum_of(
@@ -299,10 +308,15 @@ class KernelTraining final : public TrainingPlan {
           theta[k][i] = std::clamp(theta[k][i] - step * velocity[k][i], -1e6, 1e6);
         }
       }
+      if (private_) {
+        const double added =
+            step / (1 - kMomentum) * clip * mechanisms_.gradient->scale() / setting_.rows;
+        variance += added * added;
+      }
       progress.advance(round + 1);
     }
     progress.finish();
-    return {map.design(), std::move(theta)};
+    return {map.design(), std::move(theta), std::sqrt(variance)};
   }
 
   Facts facts_;

@@ -25,6 +25,13 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
       {.method = method_of(request.method), .depth = request.options.whole("depth")});
 }
 
+Merit merit(const Situation& s) {
+  if (s.classes == 0)
+    return {s.pure ? 0.6 : 0.2, "a pure epsilon, a number: few questions cost little"};
+  return {s.pure && s.classes > 2 && s.signal < 5000 ? 0.8 : 0.2,
+          "a pure epsilon, many classes, few records: few questions cost little"};
+}
+
 }  // namespace
 
 Family tree_family() {
@@ -44,7 +51,8 @@ Family tree_family() {
                        .range = Range::between(1, 12)}},
           .prepare = prepare,
           .plan = plan,
-          .load = load_trees};
+          .load = load_trees,
+          .merit = merit};
 }
 
 }  // namespace sotto

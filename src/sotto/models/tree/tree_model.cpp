@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/learning/model_file.hpp"
+#include "sotto/models/tree/detail/tree_portrait.hpp"
 
 namespace sotto {
 namespace {
@@ -25,7 +26,12 @@ json to_json(const TreeModel& tree) {
 class Predictor final : public SupervisedModel {
  public:
   Predictor(std::vector<TreeModel> trees, const Facts& facts)
-      : SupervisedModel(facts), trees_(std::move(trees)), columns_(*facts.encoder) {}
+      : SupervisedModel(facts),
+        trees_(std::move(trees)),
+        columns_(*facts.encoder),
+        encoder_(facts.encoder) {}
+
+  Portrait portrait() const override { return portrait_of(trees_, *encoder_); }
 
   Files files() const override {
     json j = {{"schema", 1}, {"type", trees_.size() == 1 ? "tree" : "forest"}};
@@ -65,6 +71,7 @@ class Predictor final : public SupervisedModel {
 
   std::vector<TreeModel> trees_;
   BinnedColumns columns_;
+  std::shared_ptr<const Encoder> encoder_;
 };
 
 [[noreturn]] void does_not_fit() {
