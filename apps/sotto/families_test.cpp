@@ -317,7 +317,7 @@ TEST_F(Families, InspectDrawsWhatAModelShows) {
       EXPECT_EQ(svg.find("nan"), std::string::npos) << offer.text();
       ++drawn;
     } else {
-      EXPECT_EQ(outcome.code, 3) << offer.text() << outcome.err;
+      EXPECT_EQ(outcome.code, 2) << offer.text() << outcome.err;
       EXPECT_FALSE(std::filesystem::exists(path("picture.svg")));
     }
     in_words += run_once({"inspect", path("model")}).out.find("─ yes: ") != std::string::npos;

@@ -256,7 +256,10 @@ Command inspect_command() {
                                  "picture of trees, or of what each "
                                  "column adds in an additive model, with a band for the noise.",
                                  {"The guarantee in words", "sotto inspect model"}, run_inspect);
-  command.examples.push_back({"A picture of a tree", "sotto inspect model --draw tree.svg"});
+  command.examples.push_back(
+      {"A picture of a tree",
+       "sotto train --data people.csv --schema people.toml --model tree --target city --epsilon 1 "
+       "--out tree && sotto inspect tree --draw tree.svg"});
   command.options.push_back({.name = "draw",
                              .type = Type::file,
                              .value = "FILE.svg",

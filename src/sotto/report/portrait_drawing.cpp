@@ -11,8 +11,9 @@ namespace sotto {
 namespace {
 
 constexpr double kPlotWidth = 720, kPlotHeight = 460;  // of one plot in svg_plot
-constexpr std::size_t kPlotsInARow = 2;
-constexpr double kLeafWidth = 150, kLevelHeight = 76, kBoxHeight = 40, kEdge = 20;
+constexpr std::size_t kPlotsInARow = 2, kMostLetters = 95;
+constexpr double kLetter = 7.4, kPadding = 24;  // of the letters in a box
+constexpr double kLevelHeight = 76, kBoxHeight = 40, kEdge = 20;
 constexpr const char* kColors[] = {"#1f5fa8", "#c0392b", "#2e8b57", "#8e44ad",
                                    "#d68910", "#117a8b", "#7f8c8d"};
 
@@ -21,8 +22,11 @@ struct Layout {
   std::vector<double> x;
   std::vector<std::size_t> level;
   std::size_t leaves = 0, levels = 0;
+  double box = 0;  // as wide as the longest text
 
   explicit Layout(const PortraitTree& tree) : x(tree.nodes.size()), level(tree.nodes.size()) {
+    for (const PortraitTree::Node& n : tree.nodes)
+      box = std::max(box, kPadding + kLetter * static_cast<double>(n.text.size()));
     if (!tree.nodes.empty()) place(tree, 0, 0);
   }
 
@@ -32,7 +36,7 @@ struct Layout {
     level[node] = depth;
     levels = std::max(levels, depth + 1);
     if (!n.no || !n.yes) {
-      x[node] = kEdge + (static_cast<double>(leaves++) + 0.5) * kLeafWidth;
+      x[node] = kEdge + (static_cast<double>(leaves++) + 0.5) * box;
     } else {
       const double left = place(tree, *n.no, depth + 1), right = place(tree, *n.yes, depth + 1);
       x[node] = (left + right) / 2;
@@ -60,18 +64,12 @@ std::string tree_svg(const PortraitTree& tree, const Layout& layout) {
                            (layout.x[i] + 2 * x) / 3, (top(i) + kBoxHeight + 2 * y) / 3,
                            yes ? "yes" : "no");
     }
-    // Long words are squeezed into their box rather than running over the next one.
-    const bool wide = n.text.size() > 18;
     boxes += fmt::format(
         "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"6\"/>\n"
-        "<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n",
-        question ? "question" : "answer", layout.x[i] - kLeafWidth / 2 + 4, top(i), kLeafWidth - 8,
-        kBoxHeight, layout.x[i], top(i) + kBoxHeight / 2 + 4,
-        wide ? fmt::format(" textLength=\"{:.0f}\" lengthAdjust=\"spacingAndGlyphs\"",
-                           kLeafWidth - 20)
-             : std::string(),
-        escape_markup(n.text));
+        "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+        question ? "question" : "answer", layout.x[i] - layout.box / 2 + 4, top(i), layout.box - 8,
+        kBoxHeight, layout.x[i], top(i) + kBoxHeight / 2 + 4, escape_markup(n.text));
   }
   return lines + boxes;
 }
@@ -91,7 +89,7 @@ std::string trees_svg(const std::vector<PortraitTree>& trees) {
     const Layout layout(tree);
     body += fmt::format("<g transform=\"translate(0 {:.1f})\">\n{}</g>\n", height,
                         tree_svg(tree, layout));
-    width = std::max(width, 2 * kEdge + static_cast<double>(layout.leaves) * kLeafWidth);
+    width = std::max(width, 2 * kEdge + static_cast<double>(layout.leaves) * layout.box);
     height += static_cast<double>(layout.levels) * kLevelHeight + kEdge;
   }
   return document(width, height + kEdge,
@@ -118,12 +116,13 @@ Plot plot_of(const std::vector<const PortraitCurve*>& curves) {
       if (c > 0 || p.label.empty()) continue;
       series.dots = true;
       plot.x_ticks.push_back(p.x);
-      if (names.size() < 160)
-        names += fmt::format("{}{:.0f} {}", names.empty() ? "" : ", ", p.x, p.label);
+      names += fmt::format("{}{:.0f} {}", names.empty() ? "" : ", ", p.x, p.label);
     }
     if (c > 0) series.dots = plot.series.front().dots;
     plot.series.push_back(std::move(series));
   }
+  if (names.size() > kMostLetters)  // whole names only
+    names = names.substr(0, names.rfind(',', kMostLetters)) + ", …";
   if (!names.empty()) plot.x_label = names;
   return plot;
 }
