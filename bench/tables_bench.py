@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """How long a fit takes, from the file to the model, beside scikit-learn's on the same file.
 
-Prints one line for each family: seconds of `sotto train`, seconds of the counterpart (loading the file
-and fitting), and their ratio. scikit-learn is optional; without it only our own seconds are printed.
+Prints one line for each family: seconds of `sotto train`, seconds of the counterpart (loading the
+file and fitting), and their ratio. scikit-learn is optional; without it only our own seconds are
+printed.
 
     bench/tables_bench.py build/bin/sotto [--rows 100000] [--columns 30] [--only boosting]
 """
@@ -42,8 +43,9 @@ def our_seconds(sotto, folder, kind):
     out = os.path.join(folder, "model_" + kind)
     start = time.perf_counter()
     subprocess.run([sotto, "train", "--data", os.path.join(folder, "data.npy"), "--schema",
-                    os.path.join(folder, "schema.toml"), "--model", kind, "--epsilon", "1", "--delta",
-                    "1e-7", "--out", out, "--quiet"], check=True)
+                    os.path.join(folder, "schema.toml"), "--model", kind, "--epsilon", "1",
+                    "--delta", "1e-7", "--out", out, "--quiet"],
+                   check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 
