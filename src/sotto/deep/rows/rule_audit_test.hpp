@@ -132,8 +132,9 @@ inline std::string audit_places(const c10::OperatorHandle& handle, const Argumen
                                 const RecordTensors& batch, bool without_sizes) {
   const Outcome first = run(handle, arguments, batch),
                 drawn = run(handle, arguments, batch, as_it_is, 6),
-                turned = run(handle, arguments, batch,
-                             [](const Tensor&t, std::int64_t axis) { return t.flip(axis); });
+                turned = run(
+                    handle, arguments, batch,
+                    [](const Tensor&t, std::int64_t axis) { return t.flip(axis); }, 5, true);
   Outcome fewer;
   if (without_sizes)
     fewer = run(handle, arguments, batch,
