@@ -192,9 +192,9 @@ Explanation NetworkTraining::explain() const {
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
     e.assumptions.push_back(
         "noise is drawn and added in floating point (--noise exact avoids this)");
-  if (plan_ && !result_.empty()) {  // a run has ended, so that all its steps were followed
-    e.words += fmt::format("; {}", trainer_->row_by_row());
-    e.assumptions.push_back(trainer_->row_by_row());
+  if (plan_ && !row_by_row_.empty()) {  // a run has ended, so that all its steps were followed
+    e.words += fmt::format("; {}", row_by_row_);
+    e.assumptions.push_back(row_by_row_);
   }
   e.figures = {{"parameters", parameters_},
                {"rows", facts_.declared_rows()},
@@ -206,7 +206,7 @@ Explanation NetworkTraining::explain() const {
     e.figures["noise"] = name(plan_->options().noise);
     e.figures["clip"] = plan_->options().clip;
   }
-  if (plan_ && !result_.empty()) e.figures["row_by_row"] = trainer_->row_by_row();
+  if (plan_ && !row_by_row_.empty()) e.figures["row_by_row"] = row_by_row_;
   e.figures["optimizer"] = to_json(trainer_options_.optimizer);
   return e;
 }
@@ -215,6 +215,7 @@ void NetworkTraining::prepare(RunControl& control, Rng& rng) {
   torch::manual_seed(rng.next_u64());  // initial weights
   model_ = Network(network_);
   result_.clear();
+  row_by_row_.clear();
   TrainerOptions options = trainer_options_;
   options.insecure_seed = control.insecure_seed;
   const auto objective = [network = model_, classes = classification_](
@@ -300,6 +301,7 @@ TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control)
 TrainedModel NetworkTraining::release(bool insecure) {
   proved_ = trainer_->rounding_is_proved();
   row_sizes_ = trainer_->row_sizes();
+  row_by_row_ = trainer_->row_by_row();
   const NetworkFiles files{.torchscript = torchscript_, .not_private = insecure || !plan_};
   // The iterate that is released goes into the network by the trainer's hand.
   const auto made = [&](auto&&) { return network_model(model_, facts_, files); };

@@ -56,6 +56,7 @@ class NetworkTraining final : public TrainingPlan {
   std::string result_;
   bool proved_ = false;  // what the last run found about rounding
   Trainer::RowSizes row_sizes_;
+  std::string row_by_row_;  // what it found about records
   std::uint64_t first_ = 0, next_epsilon_ = 0;
   double epsilon_ = 0;
 };
