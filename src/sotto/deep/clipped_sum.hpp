@@ -7,7 +7,7 @@
 // Guarantee  sums() has ℓ2-sensitivity sensitivity(relation) = C (add_remove, zero_out) or 2C (replace_one) in the records of the logical
 //            batch, however it was cut into physical ones. It is a private value until noise of that scale is added.
 //            That model and losses treat records one by one is proved for the operations of every pass (rows/pass.hpp); probe.hpp and
-//            rows/rehearsal.hpp try the rest on made-up records. Under add_remove, batches must have one public size (`empty` fills them).
+//            rows/rehearsal.hpp try the rest on made-up records. Under add_remove, batches must have one public size (`empty` fills them), unless same_for_any_size().
 // Method     One forward and one backward pass with a Recorder, then one product per layer for Σ_i c_i·g_i. An empty batch is a sum of
 //            zeros. Modules without per-sample gradients: add_by_micro_batches.
 // Numerics   32-bit sums, or 64-bit ones of 32-bit gradients (double_sums); rounding is paid for by the allowance in clipping.hpp.
@@ -42,6 +42,12 @@ class ClippedSum {
                             const std::function<torch::Tensor(std::int64_t)>& loss);
   // Tries on made-up records (at least 2) whether the losses reach records through operations alone (rows/rehearsal.hpp).
   void rehearse(const rows::RecordTensors& made_up, const rows::LossesOf& losses) const;
+  // Whether each loss is one function of its record, whatever the row and the number of rows: tried on made-up batches that differ in their
+  // numbers of records, at least 2 each (rows/transcript.hpp). Where it is, batches may have any size under add_remove too.
+  bool same_for_any_size(const std::vector<rows::RecordTensors>& made_up,
+                         const rows::LossesOf& losses) const;
+  // The most rows that batches of any size will have. A public number.
+  void set_rows(std::int64_t rows) { clipper_.set_rows(rows); }
   void clear();  // starts the next logical batch
   // A constant that model or losses hold without having registered it (class weights, a mask): it does not depend on records.
   void declare_public(const torch::Tensor& constant) { public_.declare(constant); }
@@ -66,6 +72,7 @@ class ClippedSum {
   const std::vector<double>& private_norms() const { return norms_; }
 
  private:
+  NormRoom room() const;
   ClipFactors take_factors(const std::vector<const std::vector<double>*>& squares,
                            std::size_t records, const std::vector<bool>& empty = {});
 

@@ -49,8 +49,7 @@ bool trains(const Tensor& weight) { return weight.defined() && weight.requires_g
 torch::optional<rows::Axis> axis_of(const Tensor& input, std::int64_t apart) {
   const rows::Axis first{0, 1, 1}, second{1, 1, 1};
   rows::Pass* const pass = rows::Pass::current();
-  if (pass == nullptr)
-    return Recorder::current()->sequence_first() && input.dim() == 2 + apart ? second : first;
+  if (pass == nullptr) return first;
   const rows::Axis axis = pass->axis(input);
   const bool any = axis.holds_records(), enough = input.dim() > apart;
   if (any && pass->records() > 1) return axis;

@@ -34,9 +34,7 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
 class Recorder {
  public:
   // batch: records in this physical batch. room: for per-sample gradients.
-  // sequence_first: ordinary torch layers are given sequences as (T, B, …).
-  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room,
-           bool sequence_first = false);
+  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room);
 
   // The recorder that layers on this thread report to; null outside of a recording.
   static Recorder* current();
@@ -55,7 +53,6 @@ class Recorder {
   };
 
   std::int64_t batch() const { return batch_; }
-  bool sequence_first() const { return sequence_first_; }
 
   // Some functions of LibTorch compute neighbouring numbers together and round one by another's size; the interception tells of them.
   void rows_may_meet() { rows_may_meet_ = true; }
@@ -94,7 +91,7 @@ class Recorder {
   std::unordered_map<const void*, std::size_t> index_;
   std::int64_t batch_;
   NormRoom room_;
-  bool sequence_first_, rows_may_meet_ = false;
+  bool rows_may_meet_ = false;
 };
 
 // Whether a layer has somebody to report to, in a pass that will be differentiated.

@@ -11,6 +11,9 @@
 namespace sotto::deep {
 namespace {
 
+// ‖a‖² and ‖b‖²; beyond them c·b may vanish or overflow as a float while c·b·a does not, and a record leaves this weight alone.
+constexpr double kLargestInput = 0x1p80, kLargestSlope = 0x1p120;
+
 void add_to(std::vector<double>& sum, const std::vector<double>& terms) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += terms[i];
 }
@@ -47,6 +50,22 @@ void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Te
   }
 }
 
+// matrix += Σ (c·b) aᵀ of single terms: chunks of kFloatChunk rows in floats, and what they give in double. A record touches its own chunk only.
+void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
+                torch::Tensor& matrix) {
+  const auto scaled = b * factors;
+  auto part = torch::empty(matrix.sizes(), torch::kFloat);
+  const float* from = part.data_ptr<float>();
+  double* to = matrix.data_ptr<double>();
+  for (std::int64_t first = 0; first < a.size(0); first += kFloatChunk) {
+    const std::int64_t count = std::min(kFloatChunk, a.size(0) - first);
+    at::mm_out(part, scaled.narrow(0, first, count).t(), a.narrow(0, first, count));
+    at::parallel_for(0, part.numel(), 1 << 15, [&](std::int64_t k, std::int64_t last) {
+      add_floats(to + k, from + k, last - k);
+    });
+  }
+}
+
 // (B, T, n) that lies in memory as (T, B, n).
 bool terms_first(const torch::Tensor& x) {
   return x.size(1) > 1 && x.transpose(0, 1).is_contiguous();
@@ -65,10 +84,13 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   if (a_.size(1) == 1) {
     const auto a = a_squares_.empty() ? row_squares(a_) : std::move(a_squares_);
     const auto b = row_squares(b_);
-    for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += a[i] * b[i];
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      squares[i] += a[i] * b[i];
+      if (!(a[i] <= kLargestInput && b[i] <= kLargestSlope)) huge_.push_back(static_cast<std::int64_t>(i));
+    }
     return;
   }
-  const auto way = cheapest_norm({a_.size(0), a_.size(1), a_.size(2), b_.size(2)}, room);
+  const auto way = cheapest_norm({room.rows_for(a_.size(0)), a_.size(1), a_.size(2), b_.size(2)}, room);
   if (way != NormWay::keep) room.terms = std::max(room.terms, a_.size(1));
   if (way == NormWay::ghost) {
     add_to(squares, ghost_squares(a_, b_));
@@ -78,7 +100,7 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   written_ = outer_products(a_, b_, way == NormWay::keep, &own);
   add_to(squares, own);
   if (way == NormWay::keep) {
-    room.memory -= written_.nbytes();
+    room.take(written_.size(0), static_cast<std::size_t>(written_.size(1)) * sizeof(float));
     a_ = b_ = torch::Tensor();
   }
 }
@@ -88,11 +110,14 @@ void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, do
   // Rows in the order of the memory, the same for both.
   const bool swap = terms_first(a_);
   const auto a = swap ? a_.transpose(0, 1) : a_, b = swap ? b_.transpose(0, 1) : b_;
-  const auto c = swap ? factors.view({1, -1, 1}) : factors.view({-1, 1, 1});
+  auto own = factors;
+  if (!huge_.empty()) own = factors.index_fill(0, torch::tensor(huge_, torch::kLong), 0);
+  const auto c = swap ? own.view({1, -1, 1}) : own.view({-1, 1, 1});
   auto matrix = out.view({b.size(2), a.size(2)});
   if (out.scalar_type() == torch::kDouble) {
     if (beta == 0) matrix.zero_();
-    return add_product(a, b, c, matrix);
+    if (a_.size(1) > 1) return add_product(a, b, c, matrix);
+    return add_chunks(a.squeeze(1), b.squeeze(1), own.unsqueeze(1), matrix);
   }
   const auto scaled = b * c;
   at::addmm_out(matrix, matrix, scaled.view({-1, b.size(2)}).t(), a.reshape({-1, a.size(2)}), beta,

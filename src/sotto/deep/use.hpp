@@ -33,7 +33,8 @@ class Use {
 
   // Adds the squared norm of every record's gradient. Called once, before weighted_sum; may choose how to store the rest.
   virtual void add_squared_norms(std::vector<double>& squares, NormRoom& room) = 0;
-  // out = beta·out + Σ_i factors[i]·g_i, out shaped as the rows of the parameter, floats or doubles; it is added up in the type of out.
+  // out = beta·out + Σ_i factors[i]·g_i, out shaped as the rows of the parameter, floats or doubles; it is added up in the type of out, single terms in
+  // chunks of floats.
   // factors: float, one per record.
   virtual void weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) = 0;
   // The gradients written out: (B, elements), float.
@@ -45,6 +46,9 @@ class Use {
 
   Rows rows;
 };
+
+// Rows that are added up in floats before doubles take over, where T = 1: docs/math/per-sample-clipping.md, Proposition 1.
+inline constexpr std::int64_t kFloatChunk = 160;
 
 // g_i = Σ_t b_it a_itᵀ, a: (B, T, inputs), b: (B, T, outputs); both records first or both terms first in memory.
 class OuterUse : public Use {
@@ -61,6 +65,7 @@ class OuterUse : public Use {
   torch::Tensor a_, b_;
   std::vector<double> a_squares_;
   torch::Tensor written_;  // (B, outputs·inputs) when the gradients were written out and kept
+  std::vector<std::int64_t> huge_;  // records whose terms are too large for sums in floats
 };
 
 // g_i written out: (B, elements).

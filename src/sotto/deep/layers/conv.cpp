@@ -42,7 +42,7 @@ class ConvUse : public Use {
   void add_squared_norms(std::vector<double>& squares, NormRoom& room) override {
     // A group is a product of its own: the counts below are those of one group, records·groups times.
     const auto way = cheapest_norm(
-        {patches_.records * patches_.groups, patches_.positions, patches_.patch, patches_.outputs},
+        {room.rows_for(patches_.records) * patches_.groups, patches_.positions, patches_.patch, patches_.outputs},
         room);
     if (way != NormWay::keep) room.terms = std::max(room.terms, patches_.positions);
     if (way == NormWay::ghost) return add_ghost(squares);
@@ -50,7 +50,7 @@ class ConvUse : public Use {
     auto all = write_out(way == NormWay::keep, &own);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += own[i];
     if (way == NormWay::keep) {
-      room.memory -= std::min(room.memory, all.nbytes());
+      room.take(all.size(0), static_cast<std::size_t>(all.size(1)) * sizeof(float));
       written_ = std::make_unique<DirectUse>(std::move(all));
       input_ = b_ = torch::Tensor();
     }

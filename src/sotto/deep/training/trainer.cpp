@@ -132,7 +132,6 @@ void Trainer::prepare(const Records& like) {
   remember_untrained();
   try {
     if (physical_ == 0) find_physical_batch(like);
-    if (random_seats()) seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
     if (plan_) check_model(like);
   } catch (const c10::Error& e) {
     restore_untrained();
@@ -147,13 +146,22 @@ void Trainer::prepare(const Records& like) {
 
 // Neighbours with as many records as each other sit alike as it is. Where a record may be absent, neither the size of a batch nor the
 // row of another record may tell: a model that treats records one by one can still depend on both.
-bool Trainer::random_seats() const {
+bool Trainer::sizes_are_private() const {
   return plan_ && plan_->options().relation == Relation::add_remove;
 }
 
 Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
-  return random_seats() ? Seats::at_random(batch, seat_plan_, rng)
-                        : Seats::in_order(std::move(batch), physical_);
+  if (!sizes_are_private()) return Seats::in_order(std::move(batch), physical_);
+  if (!any_size_) return Seats::at_random(batch, seat_plan_, rng);
+  return Seats::dealt(std::move(batch), seat_plan_, row_sizes_, rng);
+}
+
+std::string Trainer::row_by_row() const {
+  std::string words = "row by row: proved for the operations of every step; raw memory: rehearsed";
+  if (used_.rehearsed > 0)
+    words += fmt::format("; no use of the number of rows: rehearsed with 2, 3 and {} rows",
+                         used_.rehearsed);
+  return words;
 }
 
 template <class Visit>
@@ -282,8 +290,11 @@ void Trainer::check_model(const Records& records) {
     return objective_(batch[0], batch[1]);
   });
   probe(model_, few.inputs, few.targets, objective_, {}, options_.constants);
+  if (sizes_are_private()) plan_sizes(made_up);
   if (!exact()) return;
-  const Batch whole = made_up(random_seats() ? seat_plan_.rows : physical_);
+  const Batch whole = made_up(!row_sizes_.empty()     ? row_sizes_.back()
+                              : sizes_are_private() ? seat_plan_.rows
+                                                    : physical_);
   // Found on made-up records alone, and never again: the certificate says it.
   clipped_.clear();
   clipped_.add({whole.inputs, whole.targets},
@@ -294,6 +305,38 @@ void Trainer::check_model(const Records& records) {
       clipped_.rounding_is_bounded(static_cast<double>(seats_for(sampler_.expected_batch()))) &&
       rows_are_apart(model_, whole.inputs, whole.targets, objective_, clipped_.clipper().options(),
                      options_.constants);
+}
+
+// Batches of any size need no empty rows, for models that make nothing of the number of rows. With exact noise, in which a record must not
+// change a bit of another's gradient, of any size in which rows are computed alike. Else all batches have one size.
+template <class MadeUp>
+void Trainer::plan_sizes(MadeUp&& made_up) {
+  seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
+  std::vector<rows::RecordTensors> batches;
+  for (const std::int64_t rows : {std::int64_t{2}, std::int64_t{3}, seat_plan_.rows}) {
+    const Batch b = made_up(rows);
+    batches.push_back({b.inputs, b.targets});
+  }
+  any_size_ =
+      clipped_.same_for_any_size(batches, [&](const std::vector<torch::Tensor>& batch) {
+        return objective_(batch[0], batch[1]);
+      });
+  if (!any_size_) return;
+  if (exact()) {
+    const auto candidates = size_candidates(sampler_.expected_batch(), physical_);
+    if (!candidates.empty()) {
+      const Batch largest = made_up(candidates.back());
+      row_sizes_ = alike_sizes(model_, largest.inputs, largest.targets, objective_,
+                               clipped_.clipper().options(), candidates, options_.constants);
+    }
+    any_size_ = !row_sizes_.empty();
+  }
+  if (!any_size_) return;
+  clipped_.set_rows(exact() ? row_sizes_.back() : seat_plan_.rows);
+  used_.rehearsed = std::max(used_.rehearsed, seat_plan_.rows);
+  if (row_sizes_.empty()) return;
+  used_.most = std::max(used_.most, row_sizes_.back());
+  used_.least = used_.least == 0 ? row_sizes_.front() : std::min(used_.least, row_sizes_.front());
 }
 
 void Trainer::find_physical_batch(const Records& records) {
@@ -362,7 +405,9 @@ TensorFile Trainer::state() const {
   file.tensors["clip"] = torch::full({1}, clip_, torch::kDouble);
   file.tensors["done"] = torch::full({1}, static_cast<std::int64_t>(done_), torch::kLong);
   file.tensors["proved"] = torch::full({1}, proved_, torch::kLong);
-  file.metadata["sotto_trainer"] = "2";
+  file.tensors["row_sizes"] =
+      torch::tensor({used_.rehearsed, used_.least, used_.most}, torch::kLong);
+  file.metadata["sotto_trainer"] = "3";
   file.metadata["fingerprint"] = fingerprint();
   return file;
 }
@@ -377,7 +422,7 @@ void Trainer::restore(const TensorFile& file) {
     const auto it = file.metadata.find(key);
     return it == file.metadata.end() ? std::string() : it->second;
   };
-  if (metadata("sotto_trainer") != "2") refuse("it was not written by this version");
+  if (metadata("sotto_trainer") != "3") refuse("it was not written by this version");
   if (metadata("fingerprint") != fingerprint())
     refuse("privacy parameters, sampler, steps or optimiser differ");
   const TensorFile mine = state();
@@ -398,6 +443,8 @@ void Trainer::restore(const TensorFile& file) {
   if (!std::isfinite(clip) || !(clip > 0)) refuse("its clipping norm is not a number above 0");
   clip_ = clip;
   proved_ = file.tensors.at("proved").item<std::int64_t>() != 0;
+  const auto* const sizes = file.tensors.at("row_sizes").data_ptr<std::int64_t>();
+  used_ = {sizes[0], sizes[1], sizes[2]};
   if (plan_) clipped_.set_norm(clip_);
   iterate_.restored(done_);
 }

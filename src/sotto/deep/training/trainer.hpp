@@ -12,7 +12,9 @@
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
 //            Every forward pass is followed operation by operation: model and objective are proved to treat records one by one, or refused
 //            (rows/pass.hpp). Memory read past the operations is looked for once, on made-up records (rows/rehearsal.hpp).
-//            Where a record may be absent, every physical batch has the same public size and records sit on random rows (seats.hpp).
+//            Where a record may be absent, physical batches have the size of the sample, for models that make nothing of the number of
+//            rows (rows/transcript.hpp; with exact noise: one of some sizes in which rows are computed alike); for others every one has the
+//            same public size and records sit on random rows (seats.hpp).
 // Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
@@ -102,8 +104,13 @@ class Trainer {
   }  // now: adaptive clipping moves it, from released counts only
   std::int64_t physical_batch() const { return physical_; }
   // What is known of model and objective once prepare() or a step has returned: words for certificates.
-  static constexpr const char* kRowByRow =
-      "row by row: proved for the operations of every step; raw memory: rehearsed";
+  std::string row_by_row() const;
+  // Of the physical batches of all steps, also before a resume; public. 0 where it does not apply.
+  struct RowSizes {
+    std::int64_t rehearsed = 0;  // any size was used: the largest that was rehearsed
+    std::int64_t least = 0, most = 0;  // filled up to one of several
+  };
+  const RowSizes& row_sizes() const { return used_; }
   // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows that were found to be computed apart.
   bool rounding_is_proved() const { return exact() && proved_; }
   // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.
@@ -117,7 +124,9 @@ class Trainer {
   torch::Tensor plain_sum(const Records& records, const Seats& seats);
   void check_model(const Records& records);
   bool exact() const { return plan_ && plan_->options().noise == NoiseKind::exact; }
-  bool random_seats() const;
+  bool sizes_are_private() const;
+  template <class MadeUp>
+  void plan_sizes(MadeUp&& made_up);
   Seats seats(std::vector<std::int64_t> batch, Rng& rng) const;
   void find_physical_batch(const Records& records);
   template <class Visit>
@@ -140,7 +149,11 @@ class Trainer {
   IterateTracker iterate_;
   double clip_ = 0, private_loss_ = 0;
   std::int64_t physical_ = 0;  // rows at once, at most
-  SeatPlan seat_plan_;         // with exact noise
+  // Where sizes are private: how many parts, and of what size if not any_size_; what they are filled up to, with exact noise and any_size_.
+  SeatPlan seat_plan_;
+  bool any_size_ = false;
+  std::vector<std::int64_t> row_sizes_;
+  RowSizes used_;
   bool prepared_ = false, proved_ = true;
 };
 
