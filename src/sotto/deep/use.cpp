@@ -50,20 +50,35 @@ void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Te
   }
 }
 
-// matrix += Σ (c·b) aᵀ of single terms: chunks of kFloatChunk rows in floats, and what they give in double. A record touches its own chunk only.
+// matrix = Σ (c·b) aᵀ of single terms, or += : chunks of kFloatChunk rows in floats, and what they give in double. A record touches its own
+// chunk only. A block of the matrix at a time, so that a product is still in the cache when it is added; blocks follow from the shape of
+// the matrix alone.
 void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
-                torch::Tensor& matrix) {
+                torch::Tensor& matrix, bool overwrite) {
   const auto scaled = b * factors;
-  auto part = torch::empty(matrix.sizes(), torch::kFloat);
-  const float* from = part.data_ptr<float>();
-  double* to = matrix.data_ptr<double>();
-  for (std::int64_t first = 0; first < a.size(0); first += kFloatChunk) {
-    const std::int64_t count = std::min(kFloatChunk, a.size(0) - first);
-    at::mm_out(part, scaled.narrow(0, first, count).t(), a.narrow(0, first, count));
-    at::parallel_for(0, part.numel(), 1 << 15, [&](std::int64_t k, std::int64_t last) {
-      add_floats(to + k, from + k, last - k);
-    });
-  }
+  const std::int64_t records = a.size(0), d = a.size(1), p = b.size(1);
+  const auto part_of = [](std::int64_t n, std::int64_t most) {
+    return (n + (n + most - 1) / most - 1) / ((n + most - 1) / most);
+  };
+  const std::int64_t rows = part_of(p, 64), columns = part_of(d, 512), across = (d + columns - 1) / columns;
+  const float *pa = a.data_ptr<float>(), *pb = scaled.data_ptr<float>();
+  double* const sum = matrix.data_ptr<double>();
+  at::parallel_for(0, (p + rows - 1) / rows * across, 1, [&](std::int64_t from, std::int64_t to) {
+    std::vector<float> part(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t block = from; block < to; ++block) {
+      const std::int64_t r = block / across * rows, c = block % across * columns;
+      const std::int64_t high = std::min(rows, p - r), wide = std::min(columns, d - c);
+      for (std::int64_t first = 0; first < records; first += kFloatChunk) {
+        small_product(high, wide, std::min(kFloatChunk, records - first),
+                      {pb + first * p + r, p, true}, {pa + first * d + c, d}, part.data());
+        for (std::int64_t i = 0; i < high; ++i) {
+          double* const out = sum + (r + i) * d + c;
+          if (overwrite && first == 0) std::fill(out, out + wide, 0.0);
+          add_floats(out, part.data() + i * wide, wide);
+        }
+      }
+    }
+  });
 }
 
 // (B, T, n) that lies in memory as (T, B, n).
@@ -115,9 +130,10 @@ void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, do
   const auto c = swap ? own.view({1, -1, 1}) : own.view({-1, 1, 1});
   auto matrix = out.view({b.size(2), a.size(2)});
   if (out.scalar_type() == torch::kDouble) {
+    if (a_.size(1) == 1)
+      return add_chunks(a.squeeze(1), b.squeeze(1), own.unsqueeze(1), matrix, beta == 0);
     if (beta == 0) matrix.zero_();
-    if (a_.size(1) > 1) return add_product(a, b, c, matrix);
-    return add_chunks(a.squeeze(1), b.squeeze(1), own.unsqueeze(1), matrix);
+    return add_product(a, b, c, matrix);
   }
   const auto scaled = b * c;
   at::addmm_out(matrix, matrix, scaled.view({-1, b.size(2)}).t(), a.reshape({-1, a.size(2)}), beta,
