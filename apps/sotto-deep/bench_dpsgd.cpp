@@ -75,8 +75,8 @@ class PrivateStep {
     std::vector<std::int64_t> sizes;
     if (exact_)
       sizes = alike_sizes(
-          *model_.module, model_.x, model_.y,
-          [&](const auto& x, const auto& y) { return softmax_cross_entropy(model_.forward(x), y); },
+          *model_.module, {model_.x, model_.y},
+          [&](const MadeUp& b) { return softmax_cross_entropy(model_.forward(b[0]), b[1]); },
           sum_.clipper().options(), size_candidates(expected, kWhole));
     sum_.set_rows(sizes.empty() ? plan.rows : sizes.back());
     for (const double away : {-1.15, 0.32, -0.32, 1.15}) {
@@ -93,7 +93,7 @@ class PrivateStep {
   }
   void operator()() {
     const Part& part = parts_[turn_++ % parts_.size()];
-    const auto& [x, y] = part.batch;
+    const auto &x = part.batch.inputs, &y = part.batch.targets;
     tracker_ms_ = 0;
     rows::OwnTime::add_to(&tracker_ms_);
     sum_.clear();

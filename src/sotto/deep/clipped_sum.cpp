@@ -79,13 +79,18 @@ torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& lo
 }
 
 void ClippedSum::add_by_micro_batches(std::int64_t records,
-                                      const std::function<torch::Tensor(std::int64_t)>& loss) {
+                                      const std::function<torch::Tensor(std::int64_t)>& loss,
+                                      const std::vector<bool>& empty) {
   if (records > 0 && empty_) {
     flat_.zero_();
     empty_ = false;
   }
   std::vector<double> norms;
   for (std::int64_t i = 0; i < records; ++i) {
+    if (!empty.empty() && empty[static_cast<std::size_t>(i)]) {
+      norms.push_back(0);
+      continue;
+    }
     for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
     loss(i).sum().backward();
     std::vector<std::vector<double>> own;

@@ -39,7 +39,8 @@ class ClippedSum {
                     const std::vector<bool>& empty = {});
   // The same for any module, one record at a time: losses(i) is the loss of record i alone. Correct and slow.
   void add_by_micro_batches(std::int64_t records,
-                            const std::function<torch::Tensor(std::int64_t)>& loss);
+                            const std::function<torch::Tensor(std::int64_t)>& loss,
+                            const std::vector<bool>& empty = {});
   // Tries on made-up records (at least 2) whether the losses reach records through operations alone (rows/rehearsal.hpp).
   void rehearse(const rows::RecordTensors& made_up, const rows::LossesOf& losses) const;
   // Whether each loss is one function of its record, whatever the row and the number of rows: tried on made-up batches that differ in their

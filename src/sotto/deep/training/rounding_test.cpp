@@ -17,10 +17,9 @@ Batch made_up(std::vector<std::int64_t> shape) {
 TEST(RowsAreApart, InLayersOfEveryKind) {
   torch::manual_seed(1);
   const auto apart = [](nn::Sequential model, const Batch& b) {
-    return rows_are_apart(*model, b.inputs, b.targets,
-                          [&](const Tensor& x, const Tensor& y) {
+    return rows_are_apart(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
                             return softmax_cross_entropy(model->forward(x), y);
-                          },
+                          }),
                           {.double_sums = true});
   };
   EXPECT_TRUE(
@@ -48,18 +47,18 @@ TEST(RowsAreApart, NotWhereTheBatchShinesThrough) {
   torch::manual_seed(2);
   Faint model;
   const Batch b = made_up({16, 6});
-  EXPECT_FALSE(rows_are_apart(*model, b.inputs, b.targets, [&](const Tensor& x, const Tensor& y) {
-    return softmax_cross_entropy(model->forward(x), y);
-  }));
+  EXPECT_FALSE(
+      rows_are_apart(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
+                       return softmax_cross_entropy(model->forward(x), y);
+                     })));
 }
 
 TEST(AlikeSizes, AreFoundForLayersOfEveryKind) {
   torch::manual_seed(3);
   const auto alike = [](nn::Sequential model, const Batch& b) {
-    return alike_sizes(*model, b.inputs, b.targets,
-                       [&](const Tensor& x, const Tensor& y) {
+    return alike_sizes(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
                          return softmax_cross_entropy(model->forward(x), y);
-                       },
+                       }),
                        {.double_sums = true}, {64, 96, 128});
   };
   EXPECT_EQ(alike(nn::Sequential(nn::Linear(70, 33), nn::ReLU(), nn::Linear(33, 3)),
@@ -79,10 +78,9 @@ TEST(AlikeSizes, AreNotFoundWhereRowsOrTheirNumberMatter) {
   const Batch b = made_up({128, 6});
   const auto alike = [&](const std::function<Tensor(const Tensor&)>& inputs) {
     return alike_sizes(
-        *fc, b.inputs, b.targets,
-        [&](const Tensor& x, const Tensor& y) {
+        *fc, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
           return softmax_cross_entropy(fc->forward(inputs(x)), y);
-        },
+        }),
         {.double_sums = true}, {64, 128});
   };
   EXPECT_TRUE(

@@ -9,6 +9,7 @@
 // Method     A step: the plan's sampler draws a batch; physical batches small enough for memory are clipped and added up
 //            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
 //            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
+//            With micro_batches each record is run alone.
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
 //            Every forward pass is followed operation by operation: model and objective are proved to treat records one by one, or refused
 //            (rows/pass.hpp). Memory read past the operations is looked for once, on made-up records (rows/rehearsal.hpp).
@@ -22,6 +23,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
@@ -35,9 +37,22 @@
 
 namespace sotto::deep {
 
-// The loss of every record of a batch: a vector of length B (losses.hpp).
-using Objective =
-    std::function<torch::Tensor(const torch::Tensor& inputs, const torch::Tensor& targets)>;
+// The loss of every record of a batch: a vector of length B (losses.hpp). Made of a function of (inputs, targets), or of the whole batch.
+class Objective {
+ public:
+  template <class F>
+    requires std::is_invocable_r_v<torch::Tensor, F&, const torch::Tensor&, const torch::Tensor&>
+  Objective(F f)
+      : losses_([f = std::move(f)](const Batch& b) mutable { return f(b.inputs, b.targets); }) {}
+  template <class F>
+    requires std::is_invocable_r_v<torch::Tensor, F&, const Batch&>
+  Objective(F f) : losses_(std::move(f)) {}
+
+  torch::Tensor operator()(const Batch& batch) const { return losses_(batch); }
+
+ private:
+  std::function<torch::Tensor(const Batch&)> losses_;
+};
 
 // Ordinary training, NOT PRIVATE: which batches, how many.
 struct PlainPlan {
@@ -54,6 +69,9 @@ struct TrainerOptions {
   ClipRule clip_rule = ClipRule::flat;
   std::size_t memory = std::size_t{2} << 30;  // cap on the memory of a step, in bytes
   std::int64_t physical_batch = 0;            // records at once; 0: what fits, at most 512
+  // Each record is run alone, buffers and frozen parameters being put back in between: for models without per-sample gradients in one
+  // pass. Slow; nothing is followed there, but that nothing of a record is kept for the next one is tried on made-up records.
+  bool micro_batches = false;
   // Public tensors that the objective holds without the model having them registered: class weights, masks. Records never touch them.
   std::vector<torch::Tensor> constants = {};
   // Every step draws from a generator made of this seed and its number: repeatable, also across a resume. NOT PRIVATE.
@@ -74,14 +92,14 @@ class Trainer {
 
   // Finds how many records fit into memory and tries the model, on made-up records of this shape: nothing is read. step() does it when
   // nobody did; a run that is paid for does it before the payment. Throws InvalidArgument, Unsupported.
-  void prepare(const Records& like);
+  void prepare(const RecordSource& like);
 
   // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to decide.
   using AfterStep = std::function<bool(const Trainer&)>;
   // Runs the steps that are left. May be called again to go on.
-  void fit(const Records& records, Rng& rng, const AfterStep& after = {});
+  void fit(const RecordSource& records, Rng& rng, const AfterStep& after = {});
   // One step. Throws BudgetExceeded when the planned steps have run.
-  void step(const Records& records, Rng& rng);
+  void step(const RecordSource& records, Rng& rng);
 
   // What ran so far; nothing for plain training.
   std::optional<Event> event() const;
@@ -120,17 +138,19 @@ class Trainer {
   TensorMap parameters_to_release();
   Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const PlainPlan& sampling,
           Objective objective, TrainerOptions options);
-  void descend_privately(const Records& records, const Seats& seats, Rng& rng);
-  torch::Tensor plain_sum(const Records& records, const Seats& seats);
-  void check_model(const Records& records);
+  void descend_privately(const RecordSource& records, const Seats& seats, Rng& rng);
+  torch::Tensor plain_sum(const RecordSource& records, const Seats& seats);
+  torch::Tensor add_one_by_one(const Batch& batch, const std::vector<bool>& empty);
+  void check_records_alone(const Batch& batch);
+  void check_model(const RecordSource& records);
   bool exact() const { return plan_ && plan_->options().noise == NoiseKind::exact; }
   bool sizes_are_private() const;
   template <class MadeUp>
   void plan_sizes(MadeUp&& made_up);
   Seats seats(std::vector<std::int64_t> batch, Rng& rng) const;
-  void find_physical_batch(const Records& records);
+  void find_physical_batch(const RecordSource& records);
   template <class Visit>
-  void for_physical_batches(const Records& records, const Seats& seats, Visit&& visit);
+  void for_physical_batches(const RecordSource& records, const Seats& seats, Visit&& visit);
   std::string fingerprint() const;
   void remember_untrained();
   void restore_untrained();
