@@ -17,8 +17,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/clipped_sum.hpp"
 #include "sotto/deep/losses.hpp"
-#include "sotto/deep/probe.hpp"
 #include "sotto/deep/rows/own_time.hpp"
+#include "sotto/deep/training/alike_sizes.hpp"
 #include "sotto/deep/training/trainer.hpp"
 
 namespace sotto::cli {
@@ -76,7 +76,7 @@ class PrivateStep {
     if (exact_)
       sizes = alike_sizes(
           *model_.module, {model_.x, model_.y},
-          [&](const MadeUp& b) { return softmax_cross_entropy(model_.forward(b[0]), b[1]); },
+          [&](const std::vector<torch::Tensor>& b) { return softmax_cross_entropy(model_.forward(b[0]), b[1]); },
           sum_.clipper().options(), size_candidates(expected, kWhole));
     sum_.set_rows(sizes.empty() ? plan.rows : sizes.back());
     for (const double away : {-1.15, 0.32, -0.32, 1.15}) {

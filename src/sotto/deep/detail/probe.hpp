@@ -51,15 +51,6 @@ bool rows_are_apart(torch::nn::Module& model, const MadeUp& records, const rows:
                     const ClipOptions& options = {},
                     const std::vector<torch::Tensor>& constants = {});
 
-// How many rows a batch may have without a bit of anybody's gradient depending on it: those of the candidates with which a record has the same
-// loss, norm and gradient on whatever row it sits, as in the largest batch. Products are computed in tiles, and a last part of a tile, or few
-// rows, take other code than the rest; whole tiles agree. For each size one batch holds one record on all rows, another a record among others.
-// As many records as the largest candidate. Ascending, the largest candidate last; empty when rows differ even there.
-std::vector<std::int64_t> alike_sizes(torch::nn::Module& model, const MadeUp& records,
-                                      const rows::LossesOf& losses, const ClipOptions& options,
-                                      std::vector<std::int64_t> candidates,
-                                      const std::vector<torch::Tensor>& constants = {});
-
 // Training mode, but for BatchNorm that was put into eval mode: it stays frozen.
 void train_mode(torch::nn::Module& model);
 

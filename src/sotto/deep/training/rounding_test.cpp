@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "sotto/deep/detail/probe.hpp"
+#include "sotto/deep/training/alike_sizes.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
 namespace sotto::deep {

@@ -7,7 +7,7 @@
 // Guarantee  at_random: given the rows of the others, a record more or less changes one row and nothing else. Arithmetic rounds
 //            a row by where it lies and how many rows there are, so with fixed seats no record changes a bit of another's gradient.
 //            dealt: for models that do not use the number of rows (rows/transcript.hpp). In sizes in which rows give the same bits wherever
-//            they lie (probe.hpp, alike_sizes) no record changes a bit of another's gradient either. A record more or less takes one row and
+//            they lie (alike_sizes.hpp) no record changes a bit of another's gradient either. A record more or less takes one row and
 //            moves one other record: a uniform order of m + 1 records is one of m in which it took somebody's place, and he the last one.
 //            A record in place of another needs no seats for that: in_order does it.
 // Method     A uniform injection of records into seats; without one of the records it is a uniform injection of the others. There are
