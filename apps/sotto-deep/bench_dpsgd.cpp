@@ -76,7 +76,9 @@ class PrivateStep {
     if (exact_)
       sizes = alike_sizes(
           *model_.module, {model_.x, model_.y},
-          [&](const std::vector<torch::Tensor>& b) { return softmax_cross_entropy(model_.forward(b[0]), b[1]); },
+          [&](const std::vector<torch::Tensor>& b) {
+            return softmax_cross_entropy(model_.forward(b[0]), b[1]);
+          },
           sum_.clipper().options(), size_candidates(expected, kWhole));
     sum_.set_rows(sizes.empty() ? plan.rows : sizes.back());
     for (const double away : {-1.15, 0.32, -0.32, 1.15}) {

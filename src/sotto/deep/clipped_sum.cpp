@@ -64,7 +64,7 @@ torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& lo
   }
   recorder.finish();
   terms_ = std::max(terms_, recorder.terms());
-  rows_may_meet_ |= recorder.may_rows_meet();
+  joint_rounding_ |= recorder.has_joint_rounding();
 
   std::vector<const std::vector<double>*> squares;
   for (std::size_t k = 0; k < parameters_.size(); ++k)
@@ -170,7 +170,7 @@ static_assert(4 * (kFloatChunk + 2) * kFloatChunk * 0x1p-24 < 0.7 * kRoundingAll
 bool ClippedSum::rounding_is_bounded(double records) const {
   const auto t = static_cast<double>(terms_);
   const double depth = 512 + 16 * t + records * t + records;
-  return clipper_.options().double_sums && !rows_may_meet_ &&
+  return clipper_.options().double_sums && !joint_rounding_ &&
          2 * depth * 0x1p-53 * 512 * records < kRoundingAllowance / 4;
 }
 

@@ -85,7 +85,7 @@ class ClippedSum {
   bool empty_ = true;  // nothing added yet: the buffer may hold anything
   std::int64_t records_ = 0, unclipped_ = 0;
   std::int64_t terms_ = 1;
-  bool rows_may_meet_ = false;
+  bool joint_rounding_ = false;
   std::vector<double> norms_;
 };
 

@@ -300,7 +300,7 @@ OneState one_state_kernel(const Tensor& x, const Tensor& h0, at::TensorList w, b
 
 // Sines go another way for a whole vector of numbers when one of them is huge, and a vector may span two records.
 void sine_kernel(const c10::OperatorHandle& operation, c10::Stack* stack) {
-  if (Recorder::current() != nullptr) Recorder::current()->rows_may_meet();
+  if (Recorder::current() != nullptr) Recorder::current()->note_joint_rounding();
   const Plain plain(kKey);
   operation.callBoxed(stack);
 }

@@ -77,7 +77,7 @@ bool Recorder::expect(const torch::Tensor& parameter, const torch::Tensor& input
   return true;
 }
 
-void Recorder::add(const torch::Tensor& parameter, std::unique_ptr<Use> use) {
+void Recorder::add(const torch::Tensor& parameter, std::unique_ptr<GradientTerm> use) {
   Slot& s = slot(parameter);
   if (s.expected == 1) use->add_squared_norms(s.squares, room_);
   s.uses.push_back(std::move(use));
@@ -113,7 +113,7 @@ void Recorder::settle(Slot& slot) {
       use.reset();
     }
     uses.clear();
-    uses.push_back(std::make_unique<DirectUse>(std::move(sum)));
+    uses.push_back(std::make_unique<DirectTerm>(std::move(sum)));
     uses.front()->add_squared_norms(slot.squares, room_);
     room_.take(batch_, one);
     return;

@@ -182,10 +182,9 @@ Explanation NetworkTraining::explain() const {
           ? fmt::format("arithmetic on a batch computes each row from that row alone{}, as it did "
                         "for made-up records before the first step; no step has more than {} "
                         "records; all other rounding is charged",
-                        row_sizes_.most == 0
-                            ? ""
-                            : fmt::format(", wherever it lies among {} to {} rows",
-                                          row_sizes_.least, row_sizes_.most),
+                        row_sizes_.most == 0 ? ""
+                                             : fmt::format(", wherever it lies among {} to {} rows",
+                                                           row_sizes_.least, row_sizes_.most),
                         seats_for(plan_->expected_batch()))
           : std::string("rounding in 32-bit gradients moves a clipped sum by less than 1 % of "
                         "the clip norm, which is charged (proved for small batches, measured "

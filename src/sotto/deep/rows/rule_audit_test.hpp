@@ -113,7 +113,9 @@ inline Outcome run(const c10::OperatorHandle& handle, const Arguments& arguments
   return outcome;
 }
 
-inline bool same(const Tensor& a, const Tensor& b) { return torch::equal(a.nan_to_num(), b.nan_to_num()); }
+inline bool same(const Tensor& a, const Tensor& b) {
+  return torch::equal(a.nan_to_num(), b.nan_to_num());
+}
 
 inline bool nearly(const Tensor& a, const Tensor& b) {
   return a.sizes() == b.sizes() && torch::allclose(a.nan_to_num().to(torch::kDouble),
@@ -127,16 +129,16 @@ inline std::string audit_places(const c10::OperatorHandle& handle, const Argumen
   const Outcome first = run(handle, arguments, batch),
                 drawn = run(handle, arguments, batch, as_it_is, 6),
                 turned = run(handle, arguments, batch,
-                             [](const Tensor& t, std::int64_t axis) { return t.flip(axis); });
+                             [](const Tensor&t, std::int64_t axis) { return t.flip(axis); });
   Outcome fewer;
   if (without_sizes)
-    fewer = run(handle, arguments, batch, [](const Tensor& t, std::int64_t axis) {
-      return t.narrow(axis, 0, kRecords - 1);
-    });
+    fewer = run(handle, arguments, batch,
+                [](const Tensor& t, std::int64_t axis) { return t.narrow(axis, 0, kRecords - 1); });
   for (std::size_t k = 0; k < first.tensors.size(); ++k) {
     const Tensor& a = first.tensors[k];
     const Axis& axis = first.axes[k];
-    if (!axis.holds_records() || !same(a, drawn.tensors[k])) continue;  // random numbers do not stay
+    if (!axis.holds_records() || !same(a, drawn.tensors[k]))
+      continue;  // random numbers do not stay
     for (std::int64_t record = 0; record < kRecords; ++record) {
       const auto of = [&](const Tensor& t, std::int64_t which) {
         return t.index_select(axis.dim, places(axis, t.size(axis.dim), which, true));
@@ -158,9 +160,9 @@ inline Audit audit(const c10::OperatorHandle& handle, const Arguments& arguments
   try {
     const Outcome first = run(handle, arguments, batch);
     for (const std::int64_t record : {std::int64_t{0}, kRecords - 1}) {
-      const Outcome again =
-          run(handle, arguments, batch,
-              [&](const Tensor& t, std::int64_t axis) { return with_others(t, axis, record); });
+      const Outcome again = run(handle, arguments, batch, [&](const Tensor& t, std::int64_t axis) {
+        return with_others(t, axis, record);
+      });
       for (std::size_t k = 0; k < first.tensors.size(); ++k) {
         Tensor a = first.tensors[k], b = again.tensors[k];
         if (!same(a, b)) result.moved = true;

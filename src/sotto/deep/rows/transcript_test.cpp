@@ -40,7 +40,9 @@ TEST(NumberOfRows, HonestModelsMakeNothingOfIt) {
   EXPECT_TRUE(same([](Net& n, auto& x) { return torch::dropout(n->fc(x), 0.5, true); }));
   EXPECT_TRUE(same([](Net& n, auto& x) { return n->fc(x + torch::ones({x.size(0), 4})); }));
   EXPECT_TRUE(same([](Net& n, auto& x) { return n->fc(x + n->start.expand({x.size(0), 4})); }));
-  EXPECT_TRUE(same([](Net& n, auto& x) { return n->fc(x.view({x.size(0) * 2, 2}).view({-1, 4})); }));
+  EXPECT_TRUE(same([](Net& n, auto& x) {
+    return n->fc(x.view({x.size(0) * 2, 2}).view({-1, 4}));
+  }));
   EXPECT_TRUE(same([](Net& n, auto& x) {
     const auto h = n->fc(torch::cat({x, x.new_zeros({x.size(0), 2})}, 1).narrow(1, 1, 4));
     return std::get<0>(n->lstm(h.unsqueeze(1))).select(1, 0);
@@ -98,9 +100,8 @@ TEST(NumberOfRows, TheProgramMayNotChooseByIt) {
 }
 
 TEST(NumberOfRows, RowsMayNotKnowTheirPlace) {
-  EXPECT_FALSE(same([](Net& n, auto& x) {
-    return n->fc(x) * torch::arange(x.size(0)).unsqueeze(1);
-  }));
+  EXPECT_FALSE(
+      same([](Net& n, auto& x) { return n->fc(x) * torch::arange(x.size(0)).unsqueeze(1); }));
   EXPECT_FALSE(same([](Net& n, auto& x) { return n->fc(x + n->table.narrow(0, 0, x.size(0))); }));
   EXPECT_FALSE(same([](Net& n, auto& x) {
     // Row b takes its number from row b of a table that is longer than any of the batches.

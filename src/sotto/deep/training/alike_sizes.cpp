@@ -16,7 +16,8 @@ struct Seen {
 
 }  // namespace
 
-std::vector<std::int64_t> alike_sizes(torch::nn::Module& model, const std::vector<torch::Tensor>& made_up,
+std::vector<std::int64_t> alike_sizes(torch::nn::Module& model,
+                                      const std::vector<torch::Tensor>& made_up,
                                       const rows::LossesOf& losses, const ClipOptions& options,
                                       std::vector<std::int64_t> candidates,
                                       const std::vector<torch::Tensor>& constants) {

@@ -125,11 +125,12 @@ Batch Records::zeros(std::int64_t count) const {
 
 torch::Tensor map_npy(const std::string& path) {
   const NpyPlace place = find_npy(path, {.max_elements = std::size_t{1} << 40});
-  const auto type = place.type == "<f4"   ? torch::kFloat
-                    : place.type == "<i8" ? torch::kLong
-                    : place.type == "|u1" ? torch::kByte
-                                          : throw DataError(fmt::format(
-                                                "{}: the array's type is not one of f4, i8, u1", path));
+  const auto type =
+      place.type == "<f4"   ? torch::kFloat
+      : place.type == "<i8" ? torch::kLong
+      : place.type == "|u1"
+          ? torch::kByte
+          : throw DataError(fmt::format("{}: the array's type is not one of f4, i8, u1", path));
   std::vector<std::int64_t> sizes(place.shape.begin(), place.shape.end());
   std::size_t bytes = place.offset, elements = 1;
   for (const std::size_t size : place.shape) elements *= size;

@@ -19,8 +19,8 @@ TEST(RowsAreApart, InLayersOfEveryKind) {
   torch::manual_seed(1);
   const auto apart = [](nn::Sequential model, const Batch& b) {
     return rows_are_apart(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
-                            return softmax_cross_entropy(model->forward(x), y);
-                          }),
+      return softmax_cross_entropy(model->forward(x), y);
+    }),
                           {.double_sums = true});
   };
   EXPECT_TRUE(
@@ -48,29 +48,28 @@ TEST(RowsAreApart, NotWhereTheBatchShinesThrough) {
   torch::manual_seed(2);
   Faint model;
   const Batch b = made_up({16, 6});
-  EXPECT_FALSE(
-      rows_are_apart(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
-                       return softmax_cross_entropy(model->forward(x), y);
-                     })));
+  EXPECT_FALSE(rows_are_apart(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
+    return softmax_cross_entropy(model->forward(x), y);
+  })));
 }
 
 TEST(AlikeSizes, AreFoundForLayersOfEveryKind) {
   torch::manual_seed(3);
   const auto alike = [](nn::Sequential model, const Batch& b) {
     return alike_sizes(*model, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
-                         return softmax_cross_entropy(model->forward(x), y);
-                       }),
+      return softmax_cross_entropy(model->forward(x), y);
+    }),
                        {.double_sums = true}, {64, 96, 128});
   };
-  EXPECT_EQ(alike(nn::Sequential(nn::Linear(70, 33), nn::ReLU(), nn::Linear(33, 3)),
-                  made_up({128, 70}))
-                .back(),
-            128);
-  EXPECT_EQ(alike(nn::Sequential(nn::Conv2d(2, 5, 3), nn::Tanh(), nn::Flatten(),
-                                 nn::Linear(180, 3)),
-                  made_up({128, 2, 8, 8}))
-                .back(),
-            128);
+  EXPECT_EQ(
+      alike(nn::Sequential(nn::Linear(70, 33), nn::ReLU(), nn::Linear(33, 3)), made_up({128, 70}))
+          .back(),
+      128);
+  EXPECT_EQ(
+      alike(nn::Sequential(nn::Conv2d(2, 5, 3), nn::Tanh(), nn::Flatten(), nn::Linear(180, 3)),
+            made_up({128, 2, 8, 8}))
+          .back(),
+      128);
 }
 
 TEST(AlikeSizes, AreNotFoundWhereRowsOrTheirNumberMatter) {
@@ -78,11 +77,10 @@ TEST(AlikeSizes, AreNotFoundWhereRowsOrTheirNumberMatter) {
   nn::Linear fc(6, 3);
   const Batch b = made_up({128, 6});
   const auto alike = [&](const std::function<Tensor(const Tensor&)>& inputs) {
-    return alike_sizes(
-        *fc, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
-          return softmax_cross_entropy(fc->forward(inputs(x)), y);
-        }),
-        {.double_sums = true}, {64, 128});
+    return alike_sizes(*fc, b.tensors(), of_two([&](const Tensor& x, const Tensor& y) {
+      return softmax_cross_entropy(fc->forward(inputs(x)), y);
+    }),
+                       {.double_sums = true}, {64, 128});
   };
   EXPECT_TRUE(
       alike([](const Tensor& x) { return x * torch::arange(x.size(0)).unsqueeze(1); }).empty());

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 #include <set>
+#include <span>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/training/seats.hpp"

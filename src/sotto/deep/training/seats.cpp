@@ -51,7 +51,8 @@ Seats Seats::dealt(std::vector<std::int64_t> batch, SeatPlan plan,
   constexpr std::int64_t kLeast = 2;  // one row alone has no axis that could be told from others
   StepStream words(rng);
   if (!sizes.empty())
-    for (std::size_t i = 1; i < batch.size(); ++i)  // one more takes somebody's place, and he the last
+    for (std::size_t i = 1; i < batch.size();
+         ++i)  // one more takes somebody's place, and he the last
       std::swap(batch[i], batch[static_cast<std::size_t>(words.below(i + 1))]);
   const auto count = static_cast<std::int64_t>(batch.size());
   const std::int64_t most = sizes.empty() ? plan.rows : sizes.back();
@@ -59,9 +60,8 @@ Seats Seats::dealt(std::vector<std::int64_t> batch, SeatPlan plan,
   Seats seats({}, most);
   for (std::int64_t k = 0; k < parts; ++k) {
     const std::int64_t own = (count - k + parts - 1) / parts;
-    const std::int64_t rows = sizes.empty()
-                                  ? std::max(own, kLeast)
-                                  : *std::lower_bound(sizes.begin(), sizes.end(), own);
+    const std::int64_t rows =
+        sizes.empty() ? std::max(own, kLeast) : *std::lower_bound(sizes.begin(), sizes.end(), own);
     for (std::int64_t row = 0; row < rows; ++row)
       seats.seats_.push_back(row < own ? batch[static_cast<std::size_t>(row * parts + k)] : kEmpty);
     seats.ends_.push_back(seats.seats_.size());

@@ -41,7 +41,8 @@ TORCH_MODULE(Reader);
 Records texts(std::int64_t n) {
   torch::manual_seed(5);
   const auto lengths = torch::randint(1, kTokens + 1, {n, 1});
-  return {torch::randint(11, {n, kTokens}, torch::kLong), torch::randint(2, {n}, torch::kLong),
+  return {torch::randint(11, {n, kTokens}, torch::kLong),
+          torch::randint(2, {n}, torch::kLong),
           {torch::arange(kTokens).unsqueeze(0).ge(lengths)}};
 }
 
@@ -198,18 +199,15 @@ TEST(MicroBatches, AModelThatRemembersTheRecordBeforeIsRefused) {
   torch::manual_seed(1);
   nn::Linear fc(4, 2);
   Tensor last;
-  Trainer trainer(*fc,
-                  DpSgdPlan({.records = 60,
-                             .batch = 20,
-                             .steps = 3,
-                             .noise_multiplier = 1.0,
-                             .delta = 1e-5}),
-                  [&](const Tensor& x, const Tensor& y) {
-                    const auto seen = last.defined() ? x + 1e-3 * last : x;
-                    last = x.detach().clone();
-                    return softmax_cross_entropy(fc(seen), y);
-                  },
-                  {.micro_batches = true});
+  Trainer trainer(
+      *fc,
+      DpSgdPlan({.records = 60, .batch = 20, .steps = 3, .noise_multiplier = 1.0, .delta = 1e-5}),
+      [&](const Tensor& x, const Tensor& y) {
+        const auto seen = last.defined() ? x + 1e-3 * last : x;
+        last = x.detach().clone();
+        return softmax_cross_entropy(fc(seen), y);
+      },
+      {.micro_batches = true});
   EXPECT_THROW(trainer.prepare(clouds(60)), NotRowWise);
 }
 

@@ -226,11 +226,11 @@ void Trainer::descend_privately(const RecordSource& records, const Seats& seats,
   for_physical_batches(records, seats, [&](const Batch& b, std::span<const std::int64_t> rows) {
     std::vector<bool> empty;
     for (const std::int64_t row : rows) empty.push_back(row == Seats::kEmpty);
-    const auto each = (options_.micro_batches ? add_one_by_one(b, empty)
-                                              : clipped_.add(
-                                                    records_in(b), [&] { return objective_(b); },
-                                                    empty))
-                          .to(torch::kDouble);
+    const auto each =
+        (options_.micro_batches ? add_one_by_one(b, empty)
+                                : clipped_.add(
+                                      records_in(b), [&] { return objective_(b); }, empty))
+            .to(torch::kDouble);
     for (std::size_t i = 0; i < empty.size(); ++i) {
       if (empty[i]) continue;
       losses += each.data_ptr<double>()[i];
@@ -354,7 +354,7 @@ void Trainer::check_model(const RecordSource& records) {
   probe(model_, few.tensors(), losses, {}, options_.constants);
   if (sizes_are_private()) plan_sizes(made_up);
   if (!exact()) return;
-  const Batch whole = made_up(!row_sizes_.empty()     ? row_sizes_.back()
+  const Batch whole = made_up(!row_sizes_.empty()   ? row_sizes_.back()
                               : sizes_are_private() ? seat_plan_.rows
                                                     : physical_);
   // Found on made-up records alone, and never again: the certificate says it.

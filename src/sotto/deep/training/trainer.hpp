@@ -41,12 +41,12 @@ namespace sotto::deep {
 class Objective {
  public:
   template <class F>
-    requires std::is_invocable_r_v<torch::Tensor, F&, const torch::Tensor&, const torch::Tensor&>
+  requires std::is_invocable_r_v<torch::Tensor, F&, const torch::Tensor&, const torch::Tensor&>
   Objective(F f)
       : losses_([f = std::move(f)](const Batch& b) mutable { return f(b.inputs, b.targets); }) {}
   template <class F>
-    requires std::is_invocable_r_v<torch::Tensor, F&, const Batch&>
-  Objective(F f) : losses_(std::move(f)) {}
+  requires std::is_invocable_r_v<torch::Tensor, F&, const Batch&> Objective(F f)
+      : losses_(std::move(f)) {}
 
   torch::Tensor operator()(const Batch& batch) const { return losses_(batch); }
 
@@ -125,7 +125,7 @@ class Trainer {
   std::string row_by_row() const;
   // Of the physical batches of all steps, also before a resume; public. 0 where it does not apply.
   struct RowSizes {
-    std::int64_t rehearsed = 0;  // any size was used: the largest that was rehearsed
+    std::int64_t rehearsed = 0;        // any size was used: the largest that was rehearsed
     std::int64_t least = 0, most = 0;  // filled up to one of several
   };
   const RowSizes& row_sizes() const { return used_; }

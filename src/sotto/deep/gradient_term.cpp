@@ -1,4 +1,4 @@
-#include "sotto/deep/use.hpp"
+#include "sotto/deep/gradient_term.hpp"
 
 #include <ATen/Parallel.h>
 
@@ -60,7 +60,8 @@ void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Ten
   const auto part_of = [](std::int64_t n, std::int64_t most) {
     return (n + (n + most - 1) / most - 1) / ((n + most - 1) / most);
   };
-  const std::int64_t rows = part_of(p, 64), columns = part_of(d, 512), across = (d + columns - 1) / columns;
+  const std::int64_t rows = part_of(p, 64), columns = part_of(d, 512),
+                     across = (d + columns - 1) / columns;
   const float *pa = a.data_ptr<float>(), *pb = scaled.data_ptr<float>();
   double* const sum = matrix.data_ptr<double>();
   at::parallel_for(0, (p + rows - 1) / rows * across, 1, [&](std::int64_t from, std::int64_t to) {
@@ -88,24 +89,26 @@ bool terms_first(const torch::Tensor& x) {
 
 }  // namespace
 
-OuterUse::OuterUse(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares)
+OuterTerm::OuterTerm(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares)
     : a_(std::move(a)), b_(std::move(b)), a_squares_(std::move(a_squares)) {
   if (terms_first(a_) && terms_first(b_)) return;
   a_ = a_.contiguous();
   b_ = b_.contiguous();
 }
 
-void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
+void OuterTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   if (a_.size(1) == 1) {
     const auto a = a_squares_.empty() ? row_squares(a_) : std::move(a_squares_);
     const auto b = row_squares(b_);
     for (std::size_t i = 0; i < squares.size(); ++i) {
       squares[i] += a[i] * b[i];
-      if (!(a[i] <= kLargestInput && b[i] <= kLargestSlope)) huge_.push_back(static_cast<std::int64_t>(i));
+      if (!(a[i] <= kLargestInput && b[i] <= kLargestSlope))
+        huge_.push_back(static_cast<std::int64_t>(i));
     }
     return;
   }
-  const auto way = cheapest_norm({room.rows_for(a_.size(0)), a_.size(1), a_.size(2), b_.size(2)}, room);
+  const auto way =
+      cheapest_norm({room.rows_for(a_.size(0)), a_.size(1), a_.size(2), b_.size(2)}, room);
   if (way != NormWay::keep) room.terms = std::max(room.terms, a_.size(1));
   if (way == NormWay::ghost) {
     add_to(squares, ghost_squares(a_, b_));
@@ -120,7 +123,7 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   }
 }
 
-void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+void OuterTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   if (written_.defined()) return sum_written(written_, factors, out, beta);
   // Rows in the order of the memory, the same for both.
   const bool swap = terms_first(a_);
@@ -140,53 +143,53 @@ void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, do
                 1);
 }
 
-torch::Tensor OuterUse::per_sample() {
+torch::Tensor OuterTerm::per_sample() {
   if (!written_.defined()) written_ = outer_products(a_, b_, true, nullptr);
   return written_;
 }
 
-void OuterUse::drop(const torch::Tensor& records) {
+void OuterTerm::drop(const torch::Tensor& records) {
   for (auto* tensor : {&a_, &b_, &written_})
     if (tensor->defined()) *tensor = tensor->index_fill(0, records, 0);
 }
 
-bool OuterUse::join(Use& other) {
-  auto* same = dynamic_cast<OuterUse*>(&other);
+bool OuterTerm::join(GradientTerm& other) {
+  auto* same = dynamic_cast<OuterTerm*>(&other);
   if (same == nullptr || !(same->rows == rows)) return false;
   a_ = torch::cat({a_, same->a_}, 1).contiguous();
   b_ = torch::cat({b_, same->b_}, 1).contiguous();
   return true;
 }
 
-DirectUse::DirectUse(torch::Tensor gradients) : gradients_(gradients.contiguous()) {}
+DirectTerm::DirectTerm(torch::Tensor gradients) : gradients_(gradients.contiguous()) {}
 
-void DirectUse::add_squared_norms(std::vector<double>& squares, NormRoom&) {
+void DirectTerm::add_squared_norms(std::vector<double>& squares, NormRoom&) {
   add_to(squares, row_squares(gradients_));
 }
 
-void DirectUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+void DirectTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   sum_written(gradients_, factors, out, beta);
 }
 
-void DirectUse::drop(const torch::Tensor& records) {
+void DirectTerm::drop(const torch::Tensor& records) {
   gradients_ = gradients_.index_fill(0, records, 0);
 }
 
-bool DirectUse::join(Use& other) {
-  auto* same = dynamic_cast<DirectUse*>(&other);
+bool DirectTerm::join(GradientTerm& other) {
+  auto* same = dynamic_cast<DirectTerm*>(&other);
   if (same == nullptr || !(same->rows == rows)) return false;
   gradients_ = gradients_ + same->gradients_;
   return true;
 }
 
-GatherUse::GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows,
-                     std::int64_t padding)
+GatherTerm::GatherTerm(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows,
+                       std::int64_t padding)
     : indices_(indices.contiguous()),
       b_(b.contiguous()),
       table_rows_(table_rows),
       padding_(padding) {}
 
-void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
+void GatherTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   const std::int64_t t = indices_.size(1), n = b_.size(2);
   room.terms = std::max(room.terms, t);
   const auto* index = indices_.data_ptr<std::int64_t>();
@@ -216,7 +219,7 @@ void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) 
   });
 }
 
-void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+void GatherTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   if (beta == 0) out.zero_();
   const std::int64_t records = indices_.size(0), t = indices_.size(1), n = b_.size(2);
   const Gathered from{indices_.data_ptr<std::int64_t>(),
@@ -236,7 +239,7 @@ void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, d
                    });
 }
 
-torch::Tensor GatherUse::per_sample() {
+torch::Tensor GatherTerm::per_sample() {
   const std::int64_t records = indices_.size(0), n = b_.size(2);
   auto all = torch::zeros({records, table_rows_, n}, b_.options());
   const auto kept = b_ * indices_.ne(padding_).unsqueeze(2);
@@ -244,18 +247,19 @@ torch::Tensor GatherUse::per_sample() {
   return all.view({records, -1});
 }
 
-void GatherUse::drop(const torch::Tensor& records) { b_ = b_.index_fill(0, records, 0); }
+void GatherTerm::drop(const torch::Tensor& records) { b_ = b_.index_fill(0, records, 0); }
 
-bool GatherUse::join(Use& other) {
-  auto* same = dynamic_cast<GatherUse*>(&other);
+bool GatherTerm::join(GradientTerm& other) {
+  auto* same = dynamic_cast<GatherTerm*>(&other);
   if (same == nullptr || !(same->rows == rows) || same->padding_ != padding_) return false;
   indices_ = torch::cat({indices_, same->indices_}, 1);
   b_ = torch::cat({b_, same->b_}, 1);
   return true;
 }
 
-std::unique_ptr<Use> bias_use(const torch::Tensor& b) {
-  return std::make_unique<DirectUse>(b.size(1) == 1 ? b.reshape({b.size(0), b.size(2)}) : b.sum(1));
+std::unique_ptr<GradientTerm> bias_term(const torch::Tensor& b) {
+  return std::make_unique<DirectTerm>(b.size(1) == 1 ? b.reshape({b.size(0), b.size(2)})
+                                                     : b.sum(1));
 }
 
 }  // namespace sotto::deep
