@@ -206,6 +206,7 @@ Explanation NetworkTraining::explain() const {
     e.figures["noise"] = name(plan_->options().noise);
     e.figures["clip"] = plan_->options().clip;
   }
+  if (plan_ && !result_.empty()) e.figures["row_by_row"] = trainer_->row_by_row();
   e.figures["optimizer"] = to_json(trainer_options_.optimizer);
   return e;
 }

@@ -87,7 +87,7 @@ inline Tensor as_it_is(const Tensor& t, std::int64_t) { return t.detach().clone(
 // One watched call. Throws NotRowWise.
 inline Outcome run(const c10::OperatorHandle& handle, const Arguments& arguments,
                    const RecordTensors& batch, const Change& change = as_it_is,
-                   std::uint64_t seed = 5) {
+                   std::uint64_t seed = 5, bool turned = false) {
   const torch::nn::Module nothing;
   PublicTensors known(nothing);
   RecordTensors live;
@@ -98,7 +98,9 @@ inline Outcome run(const c10::OperatorHandle& handle, const Arguments& arguments
       live.emplace_back(copy, b.axis);
       return copy;
     }
-    const Tensor copy = t.detach().clone();
+    Tensor copy = t.detach().clone();
+    for (std::int64_t d = 0; turned && d < t.dim(); ++d)  // public rows belong to their places
+      if (t.size(d) == kRecords) copy = copy.flip(d);
     known.declare(copy);
     return copy;
   });

@@ -228,7 +228,7 @@ TEST(Seats, CandidatesAreWholeTilesThatHoldTheSample) {
     for (const std::int64_t most : {20, 64, 500, 512, 100000}) {
       const auto sizes = size_candidates(expected, most);
       EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
-      EXPECT_LE(sizes.size(), 80u);
+      EXPECT_LE(sizes.size(), 26u);
       if (sizes.empty()) continue;
       for (const auto size : sizes) EXPECT_EQ(size % 8, 0);
       EXPECT_LE(sizes.back(), most);

@@ -23,15 +23,17 @@ SeatPlan plan_seats(double expected, std::int64_t most) {
 }
 
 std::vector<std::int64_t> size_candidates(double expected, std::int64_t most) {
-  constexpr std::int64_t kLeast = 16;
+  constexpr std::int64_t kLeast = 16, kTile = 32, kMany = 24;
   const SeatPlan plan = plan_seats(expected, most);
-  const std::int64_t tile = plan.rows <= 160 ? 8 : plan.rows <= 400 ? 16 : 32;
-  std::int64_t largest = parts_of(plan.rows, tile) * tile;
-  if (largest > most) largest -= tile;
-  if (largest < kLeast || largest * plan.parts < seats_for(expected)) return {};
   // A sample is hardly ever far below its expectation.
   const double low = (expected - 4 * std::sqrt(expected)) / static_cast<double>(plan.parts);
   const std::int64_t least = std::max(static_cast<std::int64_t>(low), kLeast);
+  const std::int64_t tile = plan.rows <= 160   ? kTile / 4
+                            : plan.rows <= 400 ? kTile / 2
+                                               : kTile * parts_of(plan.rows - least, kMany * kTile);
+  std::int64_t largest = parts_of(plan.rows, tile) * tile;
+  if (largest > most) largest -= tile;
+  if (largest < least || largest * plan.parts < seats_for(expected)) return {};
   std::vector<std::int64_t> sizes;
   for (std::int64_t size = largest; size >= least; size -= tile) sizes.insert(sizes.begin(), size);
   return sizes;

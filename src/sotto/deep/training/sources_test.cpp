@@ -27,7 +27,7 @@ struct ReaderImpl : nn::Module {
     register_module("fc", fc);
   }
   Tensor forward(const Tensor& tokens, const Tensor& padding) {
-    const auto h = encoder(table(tokens).transpose(0, 1), {}, padding);
+    const auto h = encoder(table(tokens).transpose(0, 1), Tensor(), padding);
     const auto mixed = std::get<0>(attention(h, h, h, padding));
     return fc(mixed.mean(0));
   }

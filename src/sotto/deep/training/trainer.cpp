@@ -137,6 +137,7 @@ void Trainer::prepare(const RecordSource& like) {
   if (prepared_) return;
   if (plan_ && !options_.micro_batches) require_private(model_);
   remember_untrained();
+  train_mode(model_);  // as in a step
   try {
     if (physical_ == 0 && options_.micro_batches) physical_ = kMostAtOnce;
     if (physical_ == 0) find_physical_batch(like);
