@@ -64,22 +64,25 @@ void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Ten
                      across = (d + columns - 1) / columns;
   const float *pa = a.data_ptr<float>(), *pb = scaled.data_ptr<float>();
   double* const sum = matrix.data_ptr<double>();
-  at::parallel_for(0, (p + rows - 1) / rows * across, 1, [&](std::int64_t from, std::int64_t to) {
-    std::vector<float> part(static_cast<std::size_t>(rows * columns));
-    for (std::int64_t block = from; block < to; ++block) {
-      const std::int64_t r = block / across * rows, c = block % across * columns;
-      const std::int64_t high = std::min(rows, p - r), wide = std::min(columns, d - c);
-      for (std::int64_t first = 0; first < records; first += kFloatChunk) {
-        small_product(high, wide, std::min(kFloatChunk, records - first),
-                      {pb + first * p + r, p, true}, {pa + first * d + c, d}, part.data());
-        for (std::int64_t i = 0; i < high; ++i) {
-          double* const out = sum + (r + i) * d + c;
-          if (overwrite && first == 0) std::fill(out, out + wide, 0.0);
-          add_floats(out, part.data() + i * wide, wide);
+  // Little work is not worth another thread.
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 21) / (rows * columns * records));
+  at::parallel_for(
+      0, (p + rows - 1) / rows * across, grain, [&](std::int64_t from, std::int64_t to) {
+        std::vector<float> part(static_cast<std::size_t>(rows * columns));
+        for (std::int64_t block = from; block < to; ++block) {
+          const std::int64_t r = block / across * rows, c = block % across * columns;
+          const std::int64_t high = std::min(rows, p - r), wide = std::min(columns, d - c);
+          for (std::int64_t first = 0; first < records; first += kFloatChunk) {
+            small_product(high, wide, std::min(kFloatChunk, records - first),
+                          {pb + first * p + r, p, true}, {pa + first * d + c, d}, part.data());
+            for (std::int64_t i = 0; i < high; ++i) {
+              double* const out = sum + (r + i) * d + c;
+              if (overwrite && first == 0) std::fill(out, out + wide, 0.0);
+              add_floats(out, part.data() + i * wide, wide);
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 // (B, T, n) that lies in memory as (T, B, n).
