@@ -33,7 +33,8 @@ double since(Clock::time_point start) {  // milliseconds
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Forward, backward and step with ordinary LibTorch. Gradients are dropped, as a loop does that wants to be fast, not filled with zeros.
+// Forward, backward and step with ordinary LibTorch. Gradients are dropped, as a loop does that
+// wants to be fast, not filled with zeros.
 class PlainStep {
  public:
   explicit PlainStep(BenchModel model)
@@ -58,8 +59,9 @@ std::uint64_t dimension_of(const BenchModel& model) {
   return total;
 }
 
-// The same as the trainer does it by default, under add_remove: samples of four sizes around the expected one, each seated as it seats them, per-sample
-// clipping, noise, update. One physical batch, as for the ordinary step.
+// The same as the trainer does it by default, under add_remove: samples of four sizes around the
+// expected one, each seated as it seats them, per-sample clipping, noise, update. One physical
+// batch, as for the ordinary step.
 class PrivateStep {
  public:
   PrivateStep(const std::string& name, std::int64_t batch, NoiseKind kind)
@@ -214,8 +216,8 @@ Medians measure_steps(const std::string& model, std::int64_t batch, double secon
   return m;
 }
 
-// Training as a program runs it: the trainer against an ordinary loop over batches of drawn records, gathered in the same way. Step by step in
-// turns; the medians count.
+// Training as a program runs it: the trainer against an ordinary loop over batches of drawn
+// records, gathered in the same way. Step by step in turns; the medians count.
 Medians measure_epoch(const std::string& name, std::int64_t batch, double seconds) {
   const BenchModel shape = make_bench_model(name, std::max<std::int64_t>(2 * batch, 4096));
   const Records records(shape.x, shape.y);

@@ -164,8 +164,8 @@ torch::Tensor& ClippedSum::flat() {
   return flat_;
 }
 
-// docs/math/per-sample-clipping.md, Proposition 1: two sums, each off by depth·2⁻⁵³·512·records·C', within a quarter of a hundredth; beside
-// them stand two chunks in floats, each in two versions.
+// docs/math/per-sample-clipping.md, Proposition 1: two sums, each off by depth·2⁻⁵³·512·records·C',
+// within a quarter of a hundredth; beside them stand two chunks in floats, each in two versions.
 static_assert(4 * (kFloatChunk + 2) * kFloatChunk * 0x1p-24 < 0.7 * kRoundingAllowance);
 bool ClippedSum::rounding_is_bounded(double records) const {
   const auto t = static_cast<double>(terms_);

@@ -11,7 +11,8 @@
 namespace sotto::deep {
 namespace {
 
-// ‖a‖² and ‖b‖²; beyond them c·b may vanish or overflow as a float while c·b·a does not, and a record leaves this weight alone.
+// ‖a‖² and ‖b‖²; beyond them c·b may vanish or overflow as a float while c·b·a does not, and a
+// record leaves this weight alone.
 constexpr double kLargestInput = 0x1p80, kLargestSlope = 0x1p120;
 
 void add_to(std::vector<double>& sum, const std::vector<double>& terms) {
@@ -36,7 +37,8 @@ void sum_written(const torch::Tensor& gradients, const torch::Tensor& factors, t
   });
 }
 
-// matrix += Σ (c·b) aᵀ in double, some rows at a time: only so many are turned into doubles at once.
+// matrix += Σ (c·b) aᵀ in double, some rows at a time: only so many are turned into doubles at
+// once.
 void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
                  torch::Tensor& matrix) {
   constexpr std::int64_t kRows = 512;
@@ -50,9 +52,9 @@ void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Te
   }
 }
 
-// matrix = Σ (c·b) aᵀ of single terms, or += : chunks of kFloatChunk rows in floats, and what they give in double. A record touches its own
-// chunk only. A block of the matrix at a time, so that a product is still in the cache when it is added; blocks follow from the shape of
-// the matrix alone.
+// matrix = Σ (c·b) aᵀ of single terms, or += : chunks of kFloatChunk rows in floats, and what they
+// give in double. A record touches its own chunk only. A block of the matrix at a time, so that a
+// product is still in the cache when it is added; blocks follow from the shape of the matrix alone.
 void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
                 torch::Tensor& matrix, bool overwrite) {
   const auto scaled = b * factors;

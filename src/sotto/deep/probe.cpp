@@ -17,7 +17,8 @@ namespace {
 
 namespace nn = torch::nn;
 
-// Dropout is off while records are compared, also inside of recurrent layers. Everything is as before afterwards.
+// Dropout is off while records are compared, also inside of recurrent layers. Everything is as
+// before afterwards.
 class Rehearsal {
  public:
   explicit Rehearsal(nn::Module& model) : model_(model) {
@@ -66,8 +67,8 @@ class Rehearsal {
   Named kept_;
 };
 
-// The name of the first parameter whose gradients differ; empty when none does. What cancels to a small rest in one parameter is rounded
-// like the whole gradient, hence the floor.
+// The name of the first parameter whose gradients differ; empty when none does. What cancels to a
+// small rest in one parameter is rounded like the whole gradient, hence the floor.
 std::string differing(ClippedSum& a, ClippedSum& b, double tolerance) {
   constexpr double kFloor = 0.01;
   const double whole = b.flat().norm().item<double>();
@@ -83,7 +84,8 @@ bool close(double a, double b, double tolerance, double least) {
   return std::abs(a - b) <= tolerance * std::max({std::abs(a), std::abs(b), least});
 }
 
-// The same record among others: reversed, none, negative, large, and such that are hard on arithmetic. The last tensor is the target.
+// The same record among others: reversed, none, negative, large, and such that are hard on
+// arithmetic. The last tensor is the target.
 std::vector<MadeUp> company_of(const MadeUp& b, std::int64_t row) {
   constexpr std::array<float, 5> kHostile = {1e30f, -INFINITY, NAN, 1e-42f, 3e38f};
   const auto is_number = [&](std::size_t k) {

@@ -1,4 +1,5 @@
-// OwnTime: how long following the records takes by itself, for benchmarks. Nobody measures otherwise.
+// OwnTime: how long following the records takes by itself, for benchmarks. Nobody measures
+// otherwise.
 #pragma once
 
 #include <chrono>
@@ -7,7 +8,8 @@ namespace sotto::deep::rows {
 
 class OwnTime {
  public:
-  // From now on, on this thread, milliseconds of work on rules and tables are added to *sum; null: no more.
+  // From now on, on this thread, milliseconds of work on rules and tables are added to *sum; null:
+  // no more.
   static void add_to(double* sum) { sum_ = sum; }
 
   // Alive: what happens is the tracker's own work (or, inside of it, somebody else's).

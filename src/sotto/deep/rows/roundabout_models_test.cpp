@@ -1,5 +1,5 @@
-// Roundabout ways for records to meet: batches taken for sequences, images or channels, values in the place of indices, memory seen as another
-// type, derivatives inside of a model.
+// Roundabout ways for records to meet: batches taken for sequences, images or channels, values in
+// the place of indices, memory seen as another type, derivatives inside of a model.
 #include "sotto/deep/rows/dishonest_case_test.hpp"
 
 namespace sotto::deep::rows {
@@ -107,7 +107,8 @@ TEST_F(RoundaboutModels, SeeMemoryAsAnotherTypeOrShape) {
   refused("", [&](auto& a, auto& b) { return entropy(l(a.to_sparse().to_dense().flip(0)), b); });
 }
 
-// A derivative inside of a model adds up over the batch where its own weight is shared by the records.
+// A derivative inside of a model adds up over the batch where its own weight is shared by the
+// records.
 TEST_F(RoundaboutModels, DifferentiateOnTheWay) {
   refused("", [&](auto& a, auto& b) {
     const auto w = torch::ones({6}, torch::requires_grad());

@@ -1,4 +1,5 @@
-// Every rule is audited by machine: the call is repeated with all records but one changed, and the rows of that one must not move.
+// Every rule is audited by machine: the call is repeated with all records but one changed, and the
+// rows of that one must not move.
 #pragma once
 
 #include <fmt/format.h>
@@ -124,8 +125,9 @@ inline bool nearly(const Tensor& a, const Tensor& b) {
                                                    b.nan_to_num().to(torch::kDouble), 1e-4, 1e-6);
 }
 
-// Whether the result depends on which rows there are: records in the reverse order must give results in the reverse order, and without the
-// last record (where the arguments name no sizes) the others must keep theirs. Nearly, since a place may round otherwise.
+// Whether the result depends on which rows there are: records in the reverse order must give
+// results in the reverse order, and without the last record (where the arguments name no sizes) the
+// others must keep theirs. Nearly, since a place may round otherwise.
 inline std::string audit_places(const c10::OperatorHandle& handle, const Arguments& arguments,
                                 const RecordTensors& batch, bool without_sizes) {
   const Outcome first = run(handle, arguments, batch),
@@ -155,7 +157,8 @@ inline std::string audit_places(const c10::OperatorHandle& handle, const Argumen
   return {};
 }
 
-// batch: which tensors among the arguments hold records. without_sizes: no argument names the number of records.
+// batch: which tensors among the arguments hold records. without_sizes: no argument names the
+// number of records.
 inline Audit audit(const c10::OperatorHandle& handle, const Arguments& arguments,
                    const RecordTensors& batch, bool without_sizes = false) {
   Audit result;

@@ -20,8 +20,8 @@ bool same_values(at::Tensor a, at::Tensor b) {
 
 }  // namespace
 
-// Records: byte e of memory belongs to record (e / run) mod B, so a stride moves within a record or by whole batches; both are told in
-// numbers without B.
+// Records: byte e of memory belongs to record (e / run) mod B, so a stride moves within a record or
+// by whole batches; both are told in numbers without B.
 Transcript::Seen Transcript::seen(Pass& pass, const at::Tensor& t) {
   const c10::impl::ExcludeDispatchKeyGuard unwatched(kWatchKey);
   const torch::NoGradGuard no_grad;

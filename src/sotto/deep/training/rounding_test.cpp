@@ -1,4 +1,5 @@
-// What 32-bit arithmetic may not do: let one record change a bit of another one's part, or let a long sum drift.
+// What 32-bit arithmetic may not do: let one record change a bit of another one's part, or let a
+// long sum drift.
 #include <limits>
 
 #include "sotto/deep/detail/probe.hpp"
@@ -33,7 +34,8 @@ TEST(RowsAreApart, InLayersOfEveryKind) {
                     made_up({64, 6})));
 }
 
-// One part in a million of another record, read past the operations: far below the tolerance of the probe, and not hidden from this one.
+// One part in a million of another record, read past the operations: far below the tolerance of the
+// probe, and not hidden from this one.
 struct FaintImpl : nn::Module {
   FaintImpl() : fc(6, 3) { register_module("fc", fc); }
   Tensor forward(const Tensor& x) {
@@ -87,7 +89,8 @@ TEST(AlikeSizes, AreNotFoundWhereRowsOrTheirNumberMatter) {
   EXPECT_LE(alike([](const Tensor& x) { return x / static_cast<double>(x.size(0)); }).size(), 1u);
 }
 
-// Sums of single terms in chunks of floats: what a record adds or replaces stays within its clip norm, whatever the others round to.
+// Sums of single terms in chunks of floats: what a record adds or replaces stays within its clip
+// norm, whatever the others round to.
 TEST(ClippedSum, ChunksOfFloatsMoveByNoMoreThanARecord) {
   torch::manual_seed(6);
   auto fc = torch::nn::Linear(50, 7);
@@ -116,7 +119,8 @@ TEST(ClippedSum, ChunksOfFloatsMoveByNoMoreThanARecord) {
   }
 }
 
-// A way to a norm that fits few rows only must not be taken when there happen to be few: ways differ in what they charge.
+// A way to a norm that fits few rows only must not be taken when there happen to be few: ways
+// differ in what they charge.
 TEST(ClippedSum, TheNumberOfRowsDoesNotChooseTheWayToANorm) {
   torch::manual_seed(7);
   nn::Linear fc(4, 4);  // 64 bytes a record, written out
@@ -140,7 +144,8 @@ PlanOptions exact_plan(const Network& network, std::uint64_t records) {
   return options;
 }
 
-// A record that teaches nothing is there or not: with exact noise the others are computed alike to the last bit, wherever it would sit.
+// A record that teaches nothing is there or not: with exact noise the others are computed alike to
+// the last bit, wherever it would sit.
 TEST(Trainer, WithExactNoiseARecordMoreChangesNoBitOfTheOthers) {
   const Records a = clouds(200);
   const Records b(torch::cat({a.inputs(), torch::full({3, 4}, NAN)}),
@@ -159,13 +164,15 @@ TEST(Trainer, WithExactNoiseARecordMoreChangesNoBitOfTheOthers) {
   };
   for (const Sampling sampling : {Sampling::poisson, Sampling::full_batch}) {
     EXPECT_TRUE(torch::equal(trained(a, sampling, 29), trained(b, sampling, 29))) << name(sampling);
-    // In batches of other sizes somebody may have moved, and two chunks of floats be rounded otherwise.
+    // In batches of other sizes somebody may have moved, and two chunks of floats be rounded
+    // otherwise.
     EXPECT_TRUE(torch::allclose(trained(a, sampling, 100), trained(b, sampling, 100), 0, 1e-6))
         << name(sampling);
   }
 }
 
-// Records that are all alike make every rounding of a 32-bit sum go the same way; in double the sum is what it should be.
+// Records that are all alike make every rounding of a 32-bit sum go the same way; in double the sum
+// is what it should be.
 TEST(ClippedSum, DoubleSumsDoNotDrift) {
   const std::int64_t records = 3000;
   nn::Sequential model(nn::Linear(3, 2));
@@ -180,7 +187,8 @@ TEST(ClippedSum, DoubleSumsDoNotDrift) {
     return (all.flat().to(torch::kDouble) - expected).norm().item<double>() / 0.3;
   };
   EXPECT_GT(error(false), 1e-3);  // the trap is one
-  // A record alone is a batch of one row, which rounds its gradient otherwise; chunks of rows are added up in floats.
+  // A record alone is a batch of one row, which rounds its gradient otherwise; chunks of rows are
+  // added up in floats.
   EXPECT_LT(error(true), 1e-3);
 }
 

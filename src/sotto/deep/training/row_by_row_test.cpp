@@ -1,4 +1,5 @@
-// The trainer takes only models that treat records one by one: attacks that a probe with a tolerance let pass.
+// The trainer takes only models that treat records one by one: attacks that a probe with a
+// tolerance let pass.
 #include <set>
 
 #include "sotto/deep/rows/not_row_wise.hpp"
@@ -123,8 +124,8 @@ std::set<std::int64_t> sizes_in_training(NoiseKind noise, bool tells, std::strin
   return sizes;
 }
 
-// What is multiplied with B is computed row by row and tells B, which is private under add_remove, however faintly: then all batches have
-// one public size.
+// What is multiplied with B is computed row by row and tells B, which is private under add_remove,
+// however faintly: then all batches have one public size.
 TEST(RowByRow, BatchesHaveOnePublicSizeUnlessNothingIsMadeOfIt) {
   for (const NoiseKind noise : {NoiseKind::exact, NoiseKind::bulk}) {
     std::string words;

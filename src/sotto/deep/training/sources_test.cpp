@@ -1,4 +1,5 @@
-// What a trainer can be given: several inputs, records on disk, sources of somebody's own, models that take one record at a time.
+// What a trainer can be given: several inputs, records on disk, sources of somebody's own, models
+// that take one record at a time.
 #include <filesystem>
 #include <fstream>
 
@@ -13,7 +14,8 @@ namespace nn = torch::nn;
 
 constexpr std::int64_t kTokens = 5, kWidth = 8;
 
-// Tokens with a mask of padding (true: leave out), as torch's attention wants them: sequences first.
+// Tokens with a mask of padding (true: leave out), as torch's attention wants them: sequences
+// first.
 struct ReaderImpl : nn::Module {
   ReaderImpl()
       : table(11, kWidth),

@@ -153,8 +153,9 @@ void Trainer::prepare(const RecordSource& like) {
   prepared_ = true;
 }
 
-// Neighbours with as many records as each other sit alike as it is. Where a record may be absent, neither the size of a batch nor the
-// row of another record may tell: a model that treats records one by one can still depend on both.
+// Neighbours with as many records as each other sit alike as it is. Where a record may be absent,
+// neither the size of a batch nor the row of another record may tell: a model that treats records
+// one by one can still depend on both.
 bool Trainer::sizes_are_private() const {
   return plan_ && plan_->options().relation == Relation::add_remove && !options_.micro_batches;
 }
@@ -177,7 +178,8 @@ std::string Trainer::row_by_row() const {
 
 template <class Visit>
 void Trainer::for_physical_batches(const RecordSource& records, const Seats& seats, Visit&& visit) {
-  // What is said may quote a value, and that something is said may depend on one record: one message for all.
+  // What is said may quote a value, and that something is said may depend on one record: one
+  // message for all.
   const auto guarded = [&](std::span<const std::int64_t> indices) {
     const Batch b = records.take(indices);
     if (!plan_) return visit(b, indices);
@@ -199,8 +201,9 @@ void Trainer::for_physical_batches(const RecordSource& records, const Seats& sea
   if (plan_) restore_untrained();
 }
 
-// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote into them is undone at once. They are
-// looked at anew before each step: what was loaded in between is meant to stay.
+// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote
+// into them is undone at once. They are looked at anew before each step: what was loaded in between
+// is meant to stay.
 void Trainer::remember_untrained() {
   untrained_.clear();
   for (const auto& p : model_.named_parameters())
@@ -236,7 +239,8 @@ void Trainer::descend_privately(const RecordSource& records, const Seats& seats,
       if (empty[i]) continue;
       losses += each.data_ptr<double>()[i];
       ++seen;
-      // What teaches nothing is not counted either: a record that is nulled moves the count by what it was, not by twice that.
+      // What teaches nothing is not counted either: a record that is nulled moves the count by what
+      // it was, not by twice that.
       const double norm = clipped_.private_norms()[i];
       if (norm > 0 && norm * norm <= static_cast<double>(std::numeric_limits<float>::max()))
         ++counted;
@@ -258,7 +262,8 @@ void Trainer::descend_privately(const RecordSource& records, const Seats& seats,
   } else {
     optimizer_.step(noise_->add(sum, clip_, rng).div_(batch), done_);
   }
-  // The count was taken, like the gradient, with the threshold of this step; only then does it move.
+  // The count was taken, like the gradient, with the threshold of this step; only then does it
+  // move.
   if (adaptive_) {
     clip_ = adaptive_->update(rng, clip_, counted, within);
     clipped_.set_norm(clip_);
@@ -283,7 +288,8 @@ torch::Tensor Trainer::add_one_by_one(const Batch& b, const std::vector<bool>& e
   return losses;
 }
 
-// A model that remembers a record elsewhere than in buffers would couple it with the next: the same record before and after another.
+// A model that remembers a record elsewhere than in buffers would couple it with the next: the same
+// record before and after another.
 void Trainer::check_records_alone(const Batch& b) {
   const auto alone = [&](std::int64_t i) {
     std::vector<bool> empty(static_cast<std::size_t>(b.inputs.size(0)), true);
@@ -323,7 +329,8 @@ torch::Tensor Trainer::plain_sum(const RecordSource& records, const Seats& seats
   return torch::cat(parts);
 }
 
-// On made-up records: batch-coupled modules and parameters without per-sample gradient are refused before private data is used.
+// On made-up records: batch-coupled modules and parameters without per-sample gradient are refused
+// before private data is used.
 void Trainer::check_model(const RecordSource& records) {
   // Records that are alike would hide what couples them, so the first two differ in everything.
   const auto made_up = [&](std::int64_t count) {
@@ -369,8 +376,9 @@ void Trainer::check_model(const RecordSource& records) {
                      options_.constants);
 }
 
-// Batches of any size need no empty rows, for models that make nothing of the number of rows. With exact noise, in which a record must not
-// change a bit of another's gradient, of any size in which rows are computed alike. Else all batches have one size.
+// Batches of any size need no empty rows, for models that make nothing of the number of rows. With
+// exact noise, in which a record must not change a bit of another's gradient, of any size in which
+// rows are computed alike. Else all batches have one size.
 template <class MadeUp>
 void Trainer::plan_sizes(MadeUp&& made_up) {
   seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
@@ -399,7 +407,8 @@ void Trainer::plan_sizes(MadeUp&& made_up) {
 }
 
 void Trainer::find_physical_batch(const RecordSource& records) {
-  // The sum over several physical batches in double, and beside it, later, its noisy copy: whatever the batch.
+  // The sum over several physical batches in double, and beside it, later, its noisy copy: whatever
+  // the batch.
   constexpr std::size_t kBytesForEach = 2 * sizeof(double) + sizeof(float);
   const std::size_t rest = kBytesForEach * static_cast<std::size_t>(clipped_.flat().numel());
   const auto step = [&](std::int64_t count) {

@@ -1,12 +1,16 @@
 // Transcript: what a pass did with records, told without the number of rows.
 //
-// What       Passes over made-up batches of several sizes write transcripts. When these agree, no operation was given a number, a public value or
-//            a part of a record that differed with the size of the batch or from row to row.
-// Guarantee  For the sizes that were tried: loss b is one function of record b, the same for all b and all sizes. That the program treats
-//            other sizes like these is an assumption, which certificates state.
-// Method     Views and public operations leave no line: what counts is what arrives at an operation on records. There every number must be the
-//            same; a tensor of records must be the same part of the same memory, sizes without the batch; a public tensor must have the
-//            same values, and where its length differs it must be constant along that axis. docs/math/row-by-row.md, "The number of rows".
+// What       Passes over made-up batches of several sizes write transcripts. When these agree, no
+//            operation was given a number, a public value or a part of a record that differed with
+//            the size of the batch or from row to row.
+// Guarantee  For the sizes that were tried: loss b is one function of record b, the same for all b
+//            and all sizes. That the program treats other sizes like these is an assumption, which
+//            certificates state.
+// Method     Views and public operations leave no line: what counts is what arrives at an operation
+//            on records. There every number must be the same; a tensor of records must be the same
+//            part of the same memory, sizes without the batch; a public tensor must have the same
+//            values, and where its length differs it must be constant along that axis.
+//            docs/math/row-by-row.md, "The number of rows".
 #pragma once
 
 #include <functional>
@@ -58,7 +62,8 @@ class Transcript {
   bool size_matters_ = false;
 };
 
-// Whether passes over these batches, which differ in their number of records (at least 2), agree. Throws NotRowWise.
+// Whether passes over these batches, which differ in their number of records (at least 2), agree.
+// Throws NotRowWise.
 bool same_for_any_size(const PublicTensors& known, const std::vector<RecordTensors>& batches,
                        const std::function<torch::Tensor(const RecordTensors&)>& losses);
 
