@@ -12,5 +12,13 @@ for program in "$build"/bin/*_bench; do
   echo "== $name"
   "$program" --benchmark_out="$build/results/$name.json"
 done
+# Whole training of networks against an ordinary loop, both kinds of noise.
+if [ -x "$build/bin/sotto-deep" ] && [ -x "$build/bin/sotto" ]; then
+  for model in softmax mlp cnn cifar_cnn embedding lstm transformer; do
+    for noise in exact bulk; do
+      "$build/bin/sotto" bench dpsgd --model $model --noise $noise --epoch --json | tee "$build/results/epoch_${model}_$noise.json"
+    done
+  done
+fi
 [ $found = 1 ] || { echo "bench: no benchmark was built in $build/bin" >&2; exit 1; }
 echo "results: $build/results"

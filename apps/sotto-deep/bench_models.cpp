@@ -96,11 +96,8 @@ BenchModel make_bench_model(const std::string& name, std::int64_t batch) {
     return with(std::make_shared<EmbeddingNet>(), torch::randint(10000, {batch, 100}, torch::kLong),
                 2);
   if (name == "lstm") return with(std::make_shared<LstmNet>(), torch::randn({batch, 50, 64}), 2);
-  if (name == "transformer") {
-    auto model = with(std::make_shared<TransformerNet>(), torch::randn({batch, 64, 128}), 2);
-    model.sequence_first = true;
-    return model;
-  }
+  if (name == "transformer")
+    return with(std::make_shared<TransformerNet>(), torch::randn({batch, 64, 128}), 2);
   throw InvalidArgument(fmt::format("there is no benchmark model {}", name),
                         "choose softmax, mlp, cnn, cifar_cnn, embedding, lstm or transformer");
 }

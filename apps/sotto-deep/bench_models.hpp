@@ -14,7 +14,6 @@ struct BenchModel {
   std::function<torch::Tensor(const torch::Tensor&)> forward;  // (B, …) to logits (B, classes)
   torch::Tensor x, y;
   std::int64_t batch = 0;
-  bool sequence_first = false;
 };
 
 std::int64_t usual_batch(const std::string& model);

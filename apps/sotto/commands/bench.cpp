@@ -14,11 +14,14 @@ Command bench_command() {
           .description = "Steps of the same model with ordinary LibTorch (forward, backward, "
                          "update) and with per-sample "
                          "clipping, noise and update, in turns; medians, and the peak memory of a "
-                         "process for each. Private batches have the public size of add_remove, "
-                         "with empty rows, as in training. Both kinds of noise are measured. The "
-                         "data is made up.",
+                         "process for each. Private batches are filled as in training under "
+                         "add_remove. Both kinds of noise are measured. With --epoch, whole "
+                         "training: the trainer against an ordinary loop that gathers its batches "
+                         "in the same way. The data is made up.",
           .examples = {{"A multi-layer perceptron, for one second",
-                        "sotto bench dpsgd --model mlp --seconds 1"}},
+                        "sotto bench dpsgd --model mlp --seconds 1"},
+                       {"Training as a program does it, with exact noise",
+                        "sotto bench dpsgd --model softmax --noise exact --epoch --seconds 1"}},
           .options = {{.name = "model",
                        .type = Type::choice,
                        .value = "NAME",
@@ -37,6 +40,9 @@ Command bench_command() {
                        .help = "the kind of noise that the times, shares and memory are of; the "
                                "default of training when not given",
                        .choices = {"exact", "bulk"}},
+                      {.name = "epoch",
+                       .type = Type::flag,
+                       .help = "sampling and gathering of batches too, on both sides"},
                       {.name = "seconds",
                        .type = Type::number,
                        .value = "S",

@@ -23,7 +23,7 @@ struct Header {
   std::string type;
   bool fortran = false;
   std::vector<std::size_t> shape;
-  std::size_t elements = 1;
+  std::size_t elements = 1, bytes = 0;
 };
 
 // Reads the one kind of Python literal that numpy writes: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
@@ -138,7 +138,8 @@ void read_values(ByteSource& source, const std::string& label, std::vector<doubl
   }
 }
 
-NpyArray read_array(ByteSource& source, const std::string& label, const NpyLimits& limits) {
+// Also: how many bytes stand before the array.
+Header read_header(ByteSource& source, const std::string& label, const NpyLimits& limits) {
   const auto fail = [&](std::string_view what) {
     throw DataError(fmt::format("{}: {}", label, what));
   };
@@ -156,11 +157,17 @@ NpyArray read_array(ByteSource& source, const std::string& label, const NpyLimit
   if (length > kMaxHeader) fail("the .npy header is too long");
   std::string text(length, '\0');
   if (source.read(text) != text.size()) fail("the .npy header is incomplete");
-  const Header header = HeaderParser(text, label, limits.max_elements).parse();
+  Header header = HeaderParser(text, label, limits.max_elements).parse();
   if (header.fortran && header.shape.size() > 1) {
     throw DataError(fmt::format("{}: the array is in Fortran order", label),
                     "save numpy.ascontiguousarray(array)");
   }
+  header.bytes = start.size() + length_bytes + length;
+  return header;
+}
+
+NpyArray read_array(ByteSource& source, const std::string& label, const NpyLimits& limits) {
+  const Header header = read_header(source, label, limits);
   NpyArray array{header.shape, {}};
   const std::string& type = header.type;
   if (type == "<f8")
@@ -177,7 +184,8 @@ NpyArray read_array(ByteSource& source, const std::string& label, const NpyLimit
     throw DataError(fmt::format("{}: the array's type is not one of f4, f8, i4, i8, u1", label),
                     "save array.astype('<f8')");
   char extra = 0;
-  if (source.read({&extra, 1}) != 0) fail("there are bytes after the array");
+  if (source.read({&extra, 1}) != 0)
+    throw DataError(fmt::format("{}: there are bytes after the array", label));
   return array;
 }
 
@@ -189,6 +197,11 @@ NpyArray read_npy(const std::string& path, const NpyLimits& limits) {
 
 NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLimits& limits) {
   return read_array(*bytes_of(bytes, label), label, limits);
+}
+
+NpyPlace find_npy(const std::string& path, const NpyLimits& limits) {
+  const Header header = read_header(*open_bytes(path), path, limits);
+  return {header.type, header.shape, header.bytes};
 }
 
 void write_npy(const std::string& path, const NpyArray& array) {

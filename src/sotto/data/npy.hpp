@@ -23,6 +23,14 @@ struct NpyLimits {
 NpyArray read_npy(const std::string& path, const NpyLimits& limits = {});  // throws DataError
 NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLimits& limits = {});
 
+// Where the array of a plain file lies, for who reads parts of it only.
+struct NpyPlace {
+  std::string type;  // "<f4", …
+  std::vector<std::size_t> shape;
+  std::size_t offset = 0;  // of the first element, in bytes
+};
+NpyPlace find_npy(const std::string& path, const NpyLimits& limits = {});  // throws DataError
+
 // Doubles as a version 1 file; throws StorageError.
 void write_npy(const std::string& path, const NpyArray& array);
 

@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/detail/kernels.hpp"
+#include "sotto/deep/rows/detail/transcript.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -48,9 +49,7 @@ torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& lo
   const std::int64_t records = batch.front().records();
   if (records == 0) return torch::zeros({0});
   for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
-  const ClipOptions& options = clipper_.options();
-  Recorder recorder(parameters_, records, {options.memory, options.double_sums},
-                    options.sequence_first);
+  Recorder recorder(parameters_, records, room());
   torch::Tensor result;
   {
     const Recorder::Scope scope(recorder);
@@ -65,7 +64,7 @@ torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& lo
   }
   recorder.finish();
   terms_ = std::max(terms_, recorder.terms());
-  rows_may_meet_ |= recorder.may_rows_meet();
+  joint_rounding_ |= recorder.has_joint_rounding();
 
   std::vector<const std::vector<double>*> squares;
   for (std::size_t k = 0; k < parameters_.size(); ++k)
@@ -80,13 +79,18 @@ torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& lo
 }
 
 void ClippedSum::add_by_micro_batches(std::int64_t records,
-                                      const std::function<torch::Tensor(std::int64_t)>& loss) {
+                                      const std::function<torch::Tensor(std::int64_t)>& loss,
+                                      const std::vector<bool>& empty) {
   if (records > 0 && empty_) {
     flat_.zero_();
     empty_ = false;
   }
   std::vector<double> norms;
   for (std::int64_t i = 0; i < records; ++i) {
+    if (!empty.empty() && empty[static_cast<std::size_t>(i)]) {
+      norms.push_back(0);
+      continue;
+    }
     for (const auto& p : parameters_) p.tensor.mutable_grad() = torch::Tensor();
     loss(i).sum().backward();
     std::vector<std::vector<double>> own;
@@ -111,12 +115,26 @@ void ClippedSum::add_by_micro_batches(std::int64_t records,
 
 void ClippedSum::rehearse(const rows::RecordTensors& made_up, const rows::LossesOf& losses) const {
   rows::rehearse(public_, made_up, [&](const std::vector<torch::Tensor>& batch) {
-    const ClipOptions& options = clipper_.options();
-    Recorder recorder(parameters_, made_up.front().records(), {options.memory, options.double_sums},
-                      options.sequence_first);
+    Recorder recorder(parameters_, made_up.front().records(), room());
     const Recorder::Scope scope(recorder);
     return losses(batch);
   });
+}
+
+bool ClippedSum::same_for_any_size(const std::vector<rows::RecordTensors>& made_up,
+                                   const rows::LossesOf& losses) const {
+  return rows::same_for_any_size(public_, made_up, [&](const rows::RecordTensors& batch) {
+    Recorder recorder(parameters_, batch.front().records(), room());
+    const Recorder::Scope scope(recorder);
+    std::vector<torch::Tensor> tensors;
+    for (const auto& [tensor, axis] : batch) tensors.push_back(tensor);
+    return losses(tensors);
+  });
+}
+
+NormRoom ClippedSum::room() const {
+  const ClipOptions& options = clipper_.options();
+  return {.memory = options.memory, .double_sums = options.double_sums, .rows = options.rows};
 }
 
 ClipFactors ClippedSum::take_factors(const std::vector<const std::vector<double>*>& squares,
@@ -146,12 +164,14 @@ torch::Tensor& ClippedSum::flat() {
   return flat_;
 }
 
-// docs/math/per-sample-clipping.md, Proposition 1: two sums, each off by depth·2⁻⁵³·512·records·C', within half a hundredth.
+// docs/math/per-sample-clipping.md, Proposition 1: two sums, each off by depth·2⁻⁵³·512·records·C',
+// within a quarter of a hundredth; beside them stand two chunks in floats, each in two versions.
+static_assert(4 * (kFloatChunk + 2) * kFloatChunk * 0x1p-24 < 0.7 * kRoundingAllowance);
 bool ClippedSum::rounding_is_bounded(double records) const {
   const auto t = static_cast<double>(terms_);
   const double depth = 512 + 16 * t + records * t + records;
-  return clipper_.options().double_sums && !rows_may_meet_ &&
-         2 * depth * 0x1p-53 * 512 * records < kRoundingAllowance / 2;
+  return clipper_.options().double_sums && !joint_rounding_ &&
+         2 * depth * 0x1p-53 * 512 * records < kRoundingAllowance / 4;
 }
 
 double ClippedSum::sensitivity(Relation relation) const {

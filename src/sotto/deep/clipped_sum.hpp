@@ -7,7 +7,7 @@
 // Guarantee  sums() has ℓ2-sensitivity sensitivity(relation) = C (add_remove, zero_out) or 2C (replace_one) in the records of the logical
 //            batch, however it was cut into physical ones. It is a private value until noise of that scale is added.
 //            That model and losses treat records one by one is proved for the operations of every pass (rows/pass.hpp); probe.hpp and
-//            rows/rehearsal.hpp try the rest on made-up records. Under add_remove, batches must have one public size (`empty` fills them).
+//            rows/rehearsal.hpp try the rest on made-up records. Under add_remove, batches must have one public size (`empty` fills them), unless same_for_any_size().
 // Method     One forward and one backward pass with a Recorder, then one product per layer for Σ_i c_i·g_i. An empty batch is a sum of
 //            zeros. Modules without per-sample gradients: add_by_micro_batches.
 // Numerics   32-bit sums, or 64-bit ones of 32-bit gradients (double_sums); rounding is paid for by the allowance in clipping.hpp.
@@ -39,9 +39,16 @@ class ClippedSum {
                     const std::vector<bool>& empty = {});
   // The same for any module, one record at a time: losses(i) is the loss of record i alone. Correct and slow.
   void add_by_micro_batches(std::int64_t records,
-                            const std::function<torch::Tensor(std::int64_t)>& loss);
+                            const std::function<torch::Tensor(std::int64_t)>& loss,
+                            const std::vector<bool>& empty = {});
   // Tries on made-up records (at least 2) whether the losses reach records through operations alone (rows/rehearsal.hpp).
   void rehearse(const rows::RecordTensors& made_up, const rows::LossesOf& losses) const;
+  // Whether each loss is one function of its record, whatever the row and the number of rows: tried on made-up batches that differ in their
+  // numbers of records, at least 2 each (rows/transcript.hpp). Where it is, batches may have any size under add_remove too.
+  bool same_for_any_size(const std::vector<rows::RecordTensors>& made_up,
+                         const rows::LossesOf& losses) const;
+  // The most rows that batches of any size will have. A public number.
+  void set_rows(std::int64_t rows) { clipper_.set_rows(rows); }
   void clear();  // starts the next logical batch
   // A constant that model or losses hold without having registered it (class weights, a mask): it does not depend on records.
   void declare_public(const torch::Tensor& constant) { public_.declare(constant); }
@@ -66,6 +73,7 @@ class ClippedSum {
   const std::vector<double>& private_norms() const { return norms_; }
 
  private:
+  NormRoom room() const;
   ClipFactors take_factors(const std::vector<const std::vector<double>*>& squares,
                            std::size_t records, const std::vector<bool>& empty = {});
 
@@ -77,7 +85,7 @@ class ClippedSum {
   bool empty_ = true;  // nothing added yet: the buffer may hold anything
   std::int64_t records_ = 0, unclipped_ = 0;
   std::int64_t terms_ = 1;
-  bool rows_may_meet_ = false;
+  bool joint_rounding_ = false;
   std::vector<double> norms_;
 };
 

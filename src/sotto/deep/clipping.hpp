@@ -28,8 +28,8 @@ struct ClipOptions {
   std::size_t memory = std::size_t{256} << 20;  // bytes for gradients written out record by record
   // Σ c_i·g_i is added up in double: slower, and rounding is proved to be small (ClippedSum::rounding_is_bounded).
   bool double_sums = false;
-  bool sequence_first =
-      false;  // torch layers get sequences as (T, B, …), as torch::nn::Transformer wants them
+  // The most rows of a batch, where batches differ in size: a public number, by which decisions are taken. 0: batches have one public size.
+  std::int64_t rows = 0;
 };
 
 // One hundredth: two orders of magnitude above what rounding was measured to do.
@@ -50,6 +50,7 @@ class Clipper {
   std::size_t group_of(std::size_t parameter) const { return group_[parameter]; }
   const std::vector<std::string>& layers() const { return layers_; }
   const ClipOptions& options() const { return options_; }
+  void set_rows(std::int64_t rows) { options_.rows = rows; }
   void set_norm(double norm);  // an adapted threshold, from released values only
 
   // squares[k][i]: squared norm of record i in parameter k. empty[i]: row i is no record; its factor is 0. None: all are records.

@@ -22,6 +22,14 @@ struct NormRoom {
   std::size_t memory;  // bytes for gradients written out; what is taken is subtracted
   // The weighted sum will be formed in double: a product costs more, a kept gradient does not.
   bool double_sums = false;
+  // The most rows that a batch may have, a public number: which way is taken must not depend on how many there are, since ways differ in
+  // what they round and charge. 0: batches have one public size.
+  std::int64_t rows = 0;
+  std::int64_t rows_for(std::int64_t actual) const { return rows > 0 ? rows : actual; }
+  void take(std::int64_t records, std::size_t bytes_of_one) {
+    const auto bytes = static_cast<std::size_t>(rows_for(records)) * bytes_of_one;
+    memory -= bytes < memory ? bytes : memory;
+  }
   std::int64_t terms = 1;  // out: of the longest sum in a record's gradient that is not kept
 };
 

@@ -49,8 +49,7 @@ bool trains(const Tensor& weight) { return weight.defined() && weight.requires_g
 torch::optional<rows::Axis> axis_of(const Tensor& input, std::int64_t apart) {
   const rows::Axis first{0, 1, 1}, second{1, 1, 1};
   rows::Pass* const pass = rows::Pass::current();
-  if (pass == nullptr)
-    return Recorder::current()->sequence_first() && input.dim() == 2 + apart ? second : first;
+  if (pass == nullptr) return first;
   const rows::Axis axis = pass->axis(input);
   const bool any = axis.holds_records(), enough = input.dim() > apart;
   if (any && pass->records() > 1) return axis;
@@ -301,7 +300,7 @@ OneState one_state_kernel(const Tensor& x, const Tensor& h0, at::TensorList w, b
 
 // Sines go another way for a whole vector of numbers when one of them is huge, and a vector may span two records.
 void sine_kernel(const c10::OperatorHandle& operation, c10::Stack* stack) {
-  if (Recorder::current() != nullptr) Recorder::current()->rows_may_meet();
+  if (Recorder::current() != nullptr) Recorder::current()->note_joint_rounding();
   const Plain plain(kKey);
   operation.callBoxed(stack);
 }

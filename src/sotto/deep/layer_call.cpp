@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/detail/shift_in_place.hpp"
-#include "sotto/deep/rows/pass.hpp"
+#include "sotto/deep/rows/detail/transcript.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -44,6 +44,7 @@ struct CallFunction : torch::autograd::Function<CallFunction> {
 void require_rows(rows::Pass& pass, const LayerCall& call, const Tensors& tensors,
                   std::size_t inputs) {
   pass.enter(&call.layer());
+  if (pass.transcript() != nullptr) pass.transcript()->size_matters();  // its options are not seen
   for (std::size_t k = 0; k < tensors.size(); ++k) {
     if (!tensors[k].defined()) continue;
     const rows::Axis axis = pass.axis(tensors[k]);

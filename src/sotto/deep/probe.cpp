@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -16,7 +17,8 @@ namespace {
 
 namespace nn = torch::nn;
 
-// Dropout is off while records are compared, also inside of recurrent layers. Everything is as before afterwards.
+// Dropout is off while records are compared, also inside of recurrent layers. Everything is as
+// before afterwards.
 class Rehearsal {
  public:
   explicit Rehearsal(nn::Module& model) : model_(model) {
@@ -65,8 +67,8 @@ class Rehearsal {
   Named kept_;
 };
 
-// The name of the first parameter whose gradients differ; empty when none does. What cancels to a small rest in one parameter is rounded
-// like the whole gradient, hence the floor.
+// The name of the first parameter whose gradients differ; empty when none does. What cancels to a
+// small rest in one parameter is rounded like the whole gradient, hence the floor.
 std::string differing(ClippedSum& a, ClippedSum& b, double tolerance) {
   constexpr double kFloor = 0.01;
   const double whole = b.flat().norm().item<double>();
@@ -82,35 +84,49 @@ bool close(double a, double b, double tolerance, double least) {
   return std::abs(a - b) <= tolerance * std::max({std::abs(a), std::abs(b), least});
 }
 
-struct Company {
-  torch::Tensor inputs, targets;
-};
-
-// The same record among others: reversed, none, negative, large, and such that are hard on arithmetic.
-std::vector<Company> company_of(const Company& b, std::int64_t row) {
-  std::vector<Company> all;
-  const auto add = [&](const torch::Tensor& inputs, const torch::Tensor& targets) {
-    Company company{inputs.clone(), targets.clone()};
-    company.inputs[row].copy_(b.inputs[row]);
-    company.targets[row].copy_(b.targets[row]);
-    all.push_back(std::move(company));
-  };
-  const auto other_targets = b.targets.is_floating_point() ? -b.targets : 1 - b.targets;
-  if (!b.inputs.is_floating_point()) {
-    add(1 - b.inputs, other_targets);  // tokens 0 and 1
-    add(torch::zeros_like(b.inputs), torch::zeros_like(b.targets));
-    return all;
-  }
-  add(b.inputs.flip(0), other_targets);
-  add(torch::zeros_like(b.inputs), torch::zeros_like(b.targets));
-  add(-1 - b.inputs, other_targets);
-  add(1e6 * b.inputs, b.targets);
-  auto hostile = b.inputs.clone();
+// The same record among others: reversed, none, negative, large, and such that are hard on
+// arithmetic. The last tensor is the target.
+std::vector<MadeUp> company_of(const MadeUp& b, std::int64_t row) {
   constexpr std::array<float, 5> kHostile = {1e30f, -INFINITY, NAN, 1e-42f, 3e38f};
-  for (std::int64_t i = 0; i < hostile.size(0); ++i)
-    hostile[i].fill_(kHostile[static_cast<std::size_t>(i) % kHostile.size()]);
-  add(hostile, other_targets);
+  const auto is_number = [&](std::size_t k) {
+    return k + 1 < b.size() && b[k].is_floating_point();
+  };
+  const auto other = [&](std::size_t k, int kind) -> torch::Tensor {
+    const torch::Tensor& t = b[k];
+    if (kind == 1) return torch::zeros_like(t);
+    if (!is_number(k)) {
+      if (kind == 3) return t.clone();
+      if (t.scalar_type() == torch::kBool) return t.logical_not();
+      return t.is_floating_point() ? -t : 1 - t;  // tokens 0 and 1
+    }
+    if (kind == 0) return t.flip(0);
+    if (kind == 2) return -1 - t;
+    if (kind == 3) return 1e6 * t;
+    auto hostile = t.clone();
+    for (std::int64_t i = 0; i < t.size(0); ++i)
+      hostile[i].fill_(kHostile[static_cast<std::size_t>(i) % kHostile.size()]);
+    return hostile;
+  };
+  bool numbers = false;
+  for (std::size_t k = 0; k < b.size(); ++k) numbers |= is_number(k);
+  std::vector<MadeUp> all;
+  for (int kind = 0; kind < (numbers ? 5 : 2); ++kind) {
+    MadeUp company;
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      company.push_back(other(k, kind));
+      company.back()[row].copy_(b[k][row]);
+    }
+    all.push_back(std::move(company));
+  }
   return all;
+}
+
+rows::RecordTensors as_records(const MadeUp& b) { return {b.begin(), b.end()}; }
+
+MadeUp rows_of(const MadeUp& b, const torch::Tensor& which) {
+  MadeUp rows;
+  for (const auto& t : b) rows.push_back(t.index_select(0, which));
+  return rows;
 }
 
 constexpr const char* kKeepApart =
@@ -130,11 +146,16 @@ void train_mode(nn::Module& model) {
   for (nn::Module* m : frozen) m->eval();
 }
 
-void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-           const BatchLosses& losses, const ClipOptions& options,
-           const std::vector<torch::Tensor>& constants, double tolerance) {
-  const std::int64_t records = x.size(0);
-  if (records < 2 || y.size(0) != records)
+void without_dropout(nn::Module& model, const std::function<void()>& work) {
+  const Rehearsal rehearsal(model);
+  work();
+}
+
+void probe(nn::Module& model, const MadeUp& made_up, const rows::LossesOf& losses,
+           const ClipOptions& options, const std::vector<torch::Tensor>& constants,
+           double tolerance) {
+  const std::int64_t records = made_up.front().size(0);
+  if (records < 2 || made_up.back().size(0) != records)
     throw InvalidArgument("the probe needs at least 2 made-up records and a target for each");
   const Rehearsal rehearsal(model);
   ClipOptions open = options;
@@ -144,13 +165,13 @@ void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
   for (ClippedSum* sum : {&among, &alone})
     for (const auto& constant : constants) sum->declare_public(constant);
   for (std::int64_t i = 0; i < records; ++i) {
-    const auto xi = x.narrow(0, i, 1), yi = y.narrow(0, i, 1);
+    const MadeUp one = rows_of(made_up, torch::full({1}, i, torch::kLong));
     alone.clear();
     ordinary.clear();
-    const double loss = alone.add({xi, yi}, [&] { return losses(xi, yi); })[0].item<double>();
+    const double loss = alone.add(as_records(one), [&] { return losses(one); })[0].item<double>();
     const double norm = alone.private_norms()[0];
     rehearsal.require_unchanged();
-    ordinary.add_by_micro_batches(1, [&](std::int64_t) { return losses(xi, yi); });
+    ordinary.add_by_micro_batches(1, [&](std::int64_t) { return losses(one); });
     if (const auto name = differing(alone, ordinary, tolerance); !name.empty())
       throw Unsupported(
           fmt::format("parameter {}: its per-sample gradient is not the ordinary gradient of the "
@@ -160,14 +181,14 @@ void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
     // The others count as empty rows, so that gradients are compared one record at a time.
     std::vector<bool> empty(static_cast<std::size_t>(records), true);
     empty[static_cast<std::size_t>(i)] = false;
-    auto companies = company_of({x, y}, i);
-    companies.push_back({x, y});
-    for (const Company& b : companies) {
+    auto companies = company_of(made_up, i);
+    companies.push_back(made_up);
+    for (const MadeUp& b : companies) {
       among.clear();
       torch::Tensor all;
       try {
         all = among.add(
-            {b.inputs, b.targets}, [&] { return losses(b.inputs, b.targets); }, empty);
+            as_records(b), [&] { return losses(b); }, empty);
       } catch (const c10::Error&) {
         continue;  // the model does not take such company
       }
@@ -191,27 +212,25 @@ void probe(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
   }
 }
 
-bool rows_are_apart(nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-                    const BatchLosses& losses, const ClipOptions& options,
-                    const std::vector<torch::Tensor>& constants) {
+bool rows_are_apart(nn::Module& model, const MadeUp& made_up, const rows::LossesOf& losses,
+                    const ClipOptions& options, const std::vector<torch::Tensor>& constants) {
   const Rehearsal rehearsal(model);
   ClippedSum sum(model, options);
   for (const auto& constant : constants) sum.declare_public(constant);
-  const Company made_up{x, y};
-  const std::int64_t rows = x.size(0);
+  const std::int64_t rows = made_up.front().size(0);
   // The loss and the gradient of one row: the others count as empty.
-  const auto run = [&](const Company& b, std::int64_t row) {
+  const auto run = [&](const MadeUp& b, std::int64_t row) {
     std::vector<bool> empty(static_cast<std::size_t>(rows), true);
     empty[static_cast<std::size_t>(row)] = false;
     sum.clear();
     const auto all = sum.add(
-        {b.inputs, b.targets}, [&] { return losses(b.inputs, b.targets); }, empty);
+        as_records(b), [&] { return losses(b); }, empty);
     return std::pair(all[row].clone(), sum.flat().clone());
   };
   try {
     for (const std::int64_t row : {rows / 3, rows - 1}) {
       const auto [loss, gradient] = run(made_up, row);
-      for (const Company& company : company_of(made_up, row)) {
+      for (const MadeUp& company : company_of(made_up, row)) {
         const auto [other_loss, other_gradient] = run(company, row);
         if (!torch::equal(loss, other_loss) || !torch::equal(gradient, other_gradient))
           return false;

@@ -35,9 +35,8 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
   return found;
 }
 
-Recorder::Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room,
-                   bool sequence_first)
-    : batch_(batch), room_(room), sequence_first_(sequence_first) {
+Recorder::Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room)
+    : batch_(batch), room_(room) {
   slots_.resize(parameters.size());
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     slots_[k].parameter = &parameters[k];
@@ -78,7 +77,7 @@ bool Recorder::expect(const torch::Tensor& parameter, const torch::Tensor& input
   return true;
 }
 
-void Recorder::add(const torch::Tensor& parameter, std::unique_ptr<Use> use) {
+void Recorder::add(const torch::Tensor& parameter, std::unique_ptr<GradientTerm> use) {
   Slot& s = slot(parameter);
   if (s.expected == 1) use->add_squared_norms(s.squares, room_);
   s.uses.push_back(std::move(use));
@@ -103,7 +102,8 @@ void Recorder::settle(Slot& slot) {
     return;
   }
   const torch::Tensor& parameter = slot.parameter->tensor;
-  const std::size_t bytes = static_cast<std::size_t>(batch_ * parameter.numel()) * sizeof(float);
+  const std::size_t one = static_cast<std::size_t>(parameter.numel()) * sizeof(float);
+  const std::size_t bytes = static_cast<std::size_t>(room_.rows_for(batch_)) * one;
   if (bytes <= room_.memory / 2) {  // one for the sum, one for the use that is being written out
     auto sum = torch::zeros({batch_, parameter.numel()}, torch::kFloat);
     const std::int64_t width = parameter.numel() / std::max<std::int64_t>(parameter.size(0), 1);
@@ -113,9 +113,9 @@ void Recorder::settle(Slot& slot) {
       use.reset();
     }
     uses.clear();
-    uses.push_back(std::make_unique<DirectUse>(std::move(sum)));
+    uses.push_back(std::make_unique<DirectTerm>(std::move(sum)));
     uses.front()->add_squared_norms(slot.squares, room_);
-    room_.memory -= bytes;
+    room_.take(batch_, one);
     return;
   }
   std::vector<double> norms(slot.squares.size(), 0);

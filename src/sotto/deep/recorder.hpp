@@ -18,8 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sotto/deep/gradient_term.hpp"
 #include "sotto/deep/intercept.hpp"
-#include "sotto/deep/use.hpp"
 
 namespace sotto::deep {
 
@@ -34,9 +34,7 @@ std::vector<NamedParameter> trainable_parameters(const torch::nn::Module& model)
 class Recorder {
  public:
   // batch: records in this physical batch. room: for per-sample gradients.
-  // sequence_first: ordinary torch layers are given sequences as (T, B, …).
-  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room,
-           bool sequence_first = false);
+  Recorder(const std::vector<NamedParameter>& parameters, std::int64_t batch, NormRoom room);
 
   // The recorder that layers on this thread report to; null outside of a recording.
   static Recorder* current();
@@ -55,11 +53,10 @@ class Recorder {
   };
 
   std::int64_t batch() const { return batch_; }
-  bool sequence_first() const { return sequence_first_; }
 
   // Some functions of LibTorch compute neighbouring numbers together and round one by another's size; the interception tells of them.
-  void rows_may_meet() { rows_may_meet_ = true; }
-  bool may_rows_meet() const { return rows_may_meet_; }
+  void note_joint_rounding() { joint_rounding_ = true; }
+  bool has_joint_rounding() const { return joint_rounding_; }
   // Terms of the longest sum in a record's gradient that is not kept; valid after finish().
   std::int64_t terms() const { return room_.terms; }
   bool knows(const torch::Tensor& parameter) const {
@@ -70,7 +67,7 @@ class Recorder {
   // Throws when the input has no leading axis of `batch` records, or the parameter is unknown to the recorder.
   bool expect(const torch::Tensor& parameter, const torch::Tensor& input, const std::string& layer);
   // Backward: what that use adds to the gradient of every record.
-  void add(const torch::Tensor& parameter, std::unique_ptr<Use> use);
+  void add(const torch::Tensor& parameter, std::unique_ptr<GradientTerm> use);
 
   // After the backward pass. Throws, naming the parameter, when a trainable one has no per-sample gradient or an ordinary one.
   void finish();
@@ -84,7 +81,7 @@ class Recorder {
   struct Slot {
     const NamedParameter* parameter = nullptr;
     int expected = 0;
-    std::vector<std::unique_ptr<Use>> uses;
+    std::vector<std::unique_ptr<GradientTerm>> uses;
     std::vector<double> squares;
   };
   Slot& slot(const torch::Tensor& parameter);
@@ -94,7 +91,7 @@ class Recorder {
   std::unordered_map<const void*, std::size_t> index_;
   std::int64_t batch_;
   NormRoom room_;
-  bool sequence_first_, rows_may_meet_ = false;
+  bool joint_rounding_ = false;
 };
 
 // Whether a layer has somebody to report to, in a pass that will be differentiated.

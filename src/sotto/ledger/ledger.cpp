@@ -284,6 +284,15 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
           {{"kind", "commit"}, {"entry", f.entry.seq}, {"spends", account.digest()}}, c.dataset);
       r.head = e.hash, r.committed = true;
       finish(t, e);
+    } else if (kind == "reserve" && !c.run.empty() && !f.committed && !dry) {
+      // The run was stopped, or killed, and goes on. `entry` is for what settles a reservation, once.
+      const Entry e = append({{"kind", "resume"},
+                              {"resumes", f.entry.seq},
+                              {"by", c.by},
+                              {"spends", account.digest()}},
+                             c.dataset);
+      r.head = e.hash;
+      finish(t, e);
     }
     return r;
   }

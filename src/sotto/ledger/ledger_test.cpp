@@ -84,7 +84,15 @@ TEST_P(LedgerTest, AReservationIsTakenUpByItsRunOnlyAndRemembersWhatItPaidFor) {
   EXPECT_THROW(l.reserve(other), InvalidArgument);
   EXPECT_THROW(l.reserve(nameless), InvalidArgument);
   EXPECT_THROW(l.charge(nameless), InvalidArgument);
-  EXPECT_TRUE(l.reserve(first).replayed);
+  const std::string before = l.head().hash;
+  const Receipt again = l.reserve(first);
+  EXPECT_TRUE(again.replayed);
+  EXPECT_EQ(again.entry, r.entry);
+  EXPECT_EQ(again.epsilon_spent, r.epsilon_spent);
+  EXPECT_EQ(l.head().kind, "resume") << "that a run was taken up again stands in the chain";
+  EXPECT_EQ(l.head().json.at("resumes"), r.entry);
+  EXPECT_EQ(l.head().json.at("previous"), before);
+  EXPECT_EQ(again.head, l.head().hash);
   l.commit(r.entry, "digest of the model");
   EXPECT_EQ(l.reserve(first).result, "digest of the model");
   EXPECT_THROW(l.reserve(other), InvalidArgument);

@@ -23,6 +23,8 @@ class Replay {
       charge(e);
     } else if (e.kind == "commit" || e.kind == "abandon") {
       settle(e);
+    } else if (e.kind == "resume") {
+      resume(e);
     } else if (e.kind != "store" || e.seq != 1) {
       fail(e.seq, fmt::format("it is of the unknown kind '{}'", e.kind));
     }
@@ -127,6 +129,13 @@ class Replay {
       finish(set, e, part, set.account.refund(event_of(it->second), part));
     }
     open_.erase(it);
+  }
+
+  void resume(const Entry& e) {
+    const auto it = open_.find(e.json.at("resumes").get<std::int64_t>());
+    if (it == open_.end() || it->second.dataset != e.dataset ||
+        it->second.json.value("run", "").empty())
+      fail(e.seq, "it resumes what is no open reservation of a run");
   }
 
   void finish(Set& set, const Entry& e, const std::string& part, const std::string& spend) {

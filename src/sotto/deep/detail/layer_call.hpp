@@ -1,7 +1,7 @@
 // LayerCall: one application of a private layer, as one node of the autograd graph.
 //
 // What       A layer derives a call from this class: run() makes the output, back() gives the gradients of the inputs and hands a
-//            Use (use.hpp) for each trained parameter to the recorder. Parameters take part in the graph only so that the node is
+//            GradientTerm (gradient_term.hpp) for each trained parameter to the recorder. Parameters take part in the graph only so that the node is
 //            reached; their ordinary gradient is never formed.
 // Method     One torch::autograd::Function holds the call; tensors a call saves are freed as soon as back() is done with them.
 #pragma once

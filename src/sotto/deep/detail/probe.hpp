@@ -14,26 +14,41 @@
 
 #include <torch/torch.h>
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "sotto/deep/clipping.hpp"
+#include "sotto/deep/rows/rehearsal.hpp"
 
 namespace sotto::deep {
 
+// Made-up records: inputs, one or more, and targets last; the first axis of each counts them.
+using MadeUp = std::vector<torch::Tensor>;
 // The losses of the records of a batch.
 using BatchLosses = std::function<torch::Tensor(const torch::Tensor& x, const torch::Tensor& y)>;
+inline rows::LossesOf of_two(BatchLosses losses) {
+  return [losses = std::move(losses)](const MadeUp& b) { return losses(b[0], b[1]); };
+}
 
-// Throws Unsupported that says what was found. x, y: made-up records, at least 2, the first axis counts them.
-// constants: public tensors that the losses hold.
-void probe(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-           const BatchLosses& losses, const ClipOptions& options = {},
-           const std::vector<torch::Tensor>& constants = {}, double tolerance = 2e-4);
+// Throws Unsupported that says what was found. At least 2 records. constants: public tensors that the losses hold.
+void probe(torch::nn::Module& model, const MadeUp& records, const rows::LossesOf& losses,
+           const ClipOptions& options = {}, const std::vector<torch::Tensor>& constants = {},
+           double tolerance = 2e-4);
+inline void probe(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
+                  const BatchLosses& losses, const ClipOptions& options = {},
+                  const std::vector<torch::Tensor>& constants = {}, double tolerance = 2e-4) {
+  probe(model, {x, y}, of_two(losses), options, constants, tolerance);
+}
+
+// Training mode as in a step, but without dropout, while `work` runs.
+void without_dropout(torch::nn::Module& model, const std::function<void()>& work);
 
 // Whether rows are computed apart: the same record on the same row of batches of one shape gives the same loss and gradient, bit for bit,
 // whatever is on the other rows. Tries two rows, each among other records, zeros, and records that are not finite or huge.
-// x, y: made-up records, as many as a physical batch has rows; whole numbers are 0 or 1.
-bool rows_are_apart(torch::nn::Module& model, const torch::Tensor& x, const torch::Tensor& y,
-                    const BatchLosses& losses, const ClipOptions& options = {},
+// As many records as a physical batch has rows; whole numbers are 0 or 1.
+bool rows_are_apart(torch::nn::Module& model, const MadeUp& records, const rows::LossesOf& losses,
+                    const ClipOptions& options = {},
                     const std::vector<torch::Tensor>& constants = {});
 
 // Training mode, but for BatchNorm that was put into eval mode: it stays frozen.

@@ -24,7 +24,7 @@ struct ShiftInPlace : torch::autograd::Function<ShiftInPlace> {
     auto& saved = context->saved_data;
     const auto& g = gradients[0];
     const auto by_record = saved["terms_first"].toBool() ? g.transpose(0, 1) : g;
-    auto use = bias_use(by_record.reshape({by_record.size(0), -1, by_record.size(-1)}));
+    auto use = bias_term(by_record.reshape({by_record.size(0), -1, by_record.size(-1)}));
     use->rows = {saved["first"].toInt(), saved["count"].toInt()};
     Recorder::current()->add(saved["bias"].toTensor(), std::move(use));
     return {g, {}, {}, {}, {}};

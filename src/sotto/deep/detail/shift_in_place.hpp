@@ -3,7 +3,7 @@
 
 #include <torch/torch.h>
 
-#include "sotto/deep/use.hpp"
+#include "sotto/deep/gradient_term.hpp"
 
 namespace sotto::deep {
 

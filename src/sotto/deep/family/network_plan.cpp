@@ -179,9 +179,12 @@ Explanation NetworkTraining::explain() const {
   e.assumptions = {
       "the sampled batches and unfinished checkpoints stay secret",
       proved_
-          ? fmt::format("arithmetic on a batch computes each row from that row alone, as it did "
+          ? fmt::format("arithmetic on a batch computes each row from that row alone{}, as it did "
                         "for made-up records before the first step; no step has more than {} "
                         "records; all other rounding is charged",
+                        row_sizes_.most == 0 ? ""
+                                             : fmt::format(", wherever it lies among {} to {} rows",
+                                                           row_sizes_.least, row_sizes_.most),
                         seats_for(plan_->expected_batch()))
           : std::string("rounding in 32-bit gradients moves a clipped sum by less than 1 % of "
                         "the clip norm, which is charged (proved for small batches, measured "
@@ -190,8 +193,8 @@ Explanation NetworkTraining::explain() const {
     e.assumptions.push_back(
         "noise is drawn and added in floating point (--noise exact avoids this)");
   if (plan_ && !result_.empty()) {  // a run has ended, so that all its steps were followed
-    e.words += fmt::format("; {}", Trainer::kRowByRow);
-    e.assumptions.emplace_back(Trainer::kRowByRow);
+    e.words += fmt::format("; {}", trainer_->row_by_row());
+    e.assumptions.push_back(trainer_->row_by_row());
   }
   e.figures = {{"parameters", parameters_},
                {"rows", facts_.declared_rows()},
@@ -203,6 +206,7 @@ Explanation NetworkTraining::explain() const {
     e.figures["noise"] = name(plan_->options().noise);
     e.figures["clip"] = plan_->options().clip;
   }
+  if (plan_ && !result_.empty()) e.figures["row_by_row"] = trainer_->row_by_row();
   e.figures["optimizer"] = to_json(trainer_options_.optimizer);
   return e;
 }
@@ -295,6 +299,7 @@ TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control)
 
 TrainedModel NetworkTraining::release(bool insecure) {
   proved_ = trainer_->rounding_is_proved();
+  row_sizes_ = trainer_->row_sizes();
   const NetworkFiles files{.torchscript = torchscript_, .not_private = insecure || !plan_};
   // The iterate that is released goes into the network by the trainer's hand.
   const auto made = [&](auto&&) { return network_model(model_, facts_, files); };

@@ -27,11 +27,11 @@ torch::Tensor plain_backward(const torch::Tensor& gradient, const torch::Tensor&
   return of_input ? std::get<0>(all) : std::get<1>(all);
 }
 
-class ConvUse : public Use {
+class ConvTerm : public GradientTerm {
   static constexpr std::int64_t kDoublesAtOnce = 16;
 
  public:
-  ConvUse(torch::Tensor input, torch::Tensor gradient, torch::Tensor weight, ConvShape shape)
+  ConvTerm(torch::Tensor input, torch::Tensor gradient, torch::Tensor weight, ConvShape shape)
       : input_(input.contiguous()),
         b_(gradient.contiguous()),
         weight_(std::move(weight)),
@@ -41,17 +41,17 @@ class ConvUse : public Use {
 
   void add_squared_norms(std::vector<double>& squares, NormRoom& room) override {
     // A group is a product of its own: the counts below are those of one group, records·groups times.
-    const auto way = cheapest_norm(
-        {patches_.records * patches_.groups, patches_.positions, patches_.patch, patches_.outputs},
-        room);
+    const auto way = cheapest_norm({room.rows_for(patches_.records) * patches_.groups,
+                                    patches_.positions, patches_.patch, patches_.outputs},
+                                   room);
     if (way != NormWay::keep) room.terms = std::max(room.terms, patches_.positions);
     if (way == NormWay::ghost) return add_ghost(squares);
     std::vector<double> own(squares.size());
     auto all = write_out(way == NormWay::keep, &own);
     for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += own[i];
     if (way == NormWay::keep) {
-      room.memory -= std::min(room.memory, all.nbytes());
-      written_ = std::make_unique<DirectUse>(std::move(all));
+      room.take(all.size(0), static_cast<std::size_t>(all.size(1)) * sizeof(float));
+      written_ = std::make_unique<DirectTerm>(std::move(all));
       input_ = b_ = torch::Tensor();
     }
   }
@@ -83,7 +83,7 @@ class ConvUse : public Use {
     b_ = b_.index_fill(0, records, 0);
   }
 
-  bool join(Use&) override { return false; }
+  bool join(GradientTerm&) override { return false; }
 
  private:
   torch::Tensor write_out(bool keep, std::vector<double>* squares) {
@@ -157,7 +157,7 @@ class ConvUse : public Use {
   torch::Tensor input_, b_, weight_;
   ConvShape shape_;
   Patches patches_;
-  std::unique_ptr<DirectUse> written_;
+  std::unique_ptr<DirectTerm> written_;
 };
 
 class ConvCall : public LayerCall {
@@ -181,9 +181,9 @@ class ConvCall : public LayerCall {
     const auto b = gradients[0].contiguous();
     Tensors result(1);
     if (needs_input_) result[0] = plain_backward(b, input, weight_.detach(), shape_, true);
-    if (train_bias_) recorder().add(bias_, std::make_unique<DirectUse>(b.flatten(2).sum(2)));
+    if (train_bias_) recorder().add(bias_, std::make_unique<DirectTerm>(b.flatten(2).sum(2)));
     if (train_weight_)
-      recorder().add(weight_, std::make_unique<ConvUse>(input, b, weight_.detach(), shape_));
+      recorder().add(weight_, std::make_unique<ConvTerm>(input, b, weight_.detach(), shape_));
     return result;
   }
 

@@ -32,7 +32,7 @@ class EmbeddingCall : public LayerCall {
       indices = indices.masked_fill(outside_.squeeze(-1), 0);
       gradient = gradient.masked_fill(outside_, 0);
     }
-    recorder().add(weight_, std::make_unique<GatherUse>(
+    recorder().add(weight_, std::make_unique<GatherTerm>(
                                 indices.reshape({indices.size(0), -1}).to(torch::kLong),
                                 gradient.reshape({indices.size(0), -1, weight_.size(1)}),
                                 weight_.size(0), padding_));

@@ -212,7 +212,7 @@ void expect_sequence_first(Model& model, const Tensor& x) {
   for (const double norm : {0.05, 1e6}) {
     const auto c = compare_with_micro_batches(
         model, [&](const Tensor& a, const Tensor& b) { return squared_loss(model.forward(a), b); },
-        x, y, {.norm = norm, .sequence_first = true});
+        x, y, {.norm = norm});
     EXPECT_LT(c.worst_norm, 1e-3);
     EXPECT_LT(c.worst_sum, 1e-3);
   }

@@ -60,12 +60,12 @@ class LinearCall : public LayerCall {
     const auto a = terms_first_ ? input.contiguous().transpose(0, 1) : as_sequence(input);
     const auto b = terms_first_ ? g.transpose(0, 1) : as_sequence(g);
     if (train_weight_) {
-      auto use = std::make_unique<OuterUse>(a, b, std::move(squares_));
+      auto use = std::make_unique<OuterTerm>(a, b, std::move(squares_));
       use->rows = rows_;
       recorder().add(weight_, std::move(use));
     }
     if (train_bias_) {
-      auto use = bias_use(b);
+      auto use = bias_term(b);
       use->rows = rows_;
       recorder().add(bias_, std::move(use));
     }

@@ -42,8 +42,8 @@ class NormCall : public LayerCall {
  protected:
   bool trained() const { return train_weight_ || train_bias_; }
   void hand_over(torch::Tensor scales, torch::Tensor shifts) {
-    if (train_weight_) recorder().add(weight_, std::make_unique<DirectUse>(std::move(scales)));
-    if (train_bias_) recorder().add(bias_, std::make_unique<DirectUse>(std::move(shifts)));
+    if (train_weight_) recorder().add(weight_, std::make_unique<DirectTerm>(std::move(scales)));
+    if (train_bias_) recorder().add(bias_, std::make_unique<DirectTerm>(std::move(shifts)));
   }
 
   Saved input_;

@@ -37,8 +37,8 @@ class ScaleCall : public LayerCall {
   Tensors back(const Tensors& gradients) override {
     const auto input = input_.release(layer());
     if (train_)
-      recorder().add(weight_,
-                     std::make_unique<DirectUse>(by_record(input * gradients[0], weight_.numel())));
+      recorder().add(
+          weight_, std::make_unique<DirectTerm>(by_record(input * gradients[0], weight_.numel())));
     return {needs_input_ ? gradients[0] * weight_.detach() : torch::Tensor()};
   }
 
@@ -57,7 +57,7 @@ class ShiftCall : public LayerCall {
   Tensors run() override { return {std::exchange(input_, {}) + bias_}; }
   Tensors back(const Tensors& gradients) override {
     if (train_)
-      recorder().add(bias_, std::make_unique<DirectUse>(by_record(gradients[0], bias_.numel())));
+      recorder().add(bias_, std::make_unique<DirectTerm>(by_record(gradients[0], bias_.numel())));
     return {gradients[0]};
   }
 
@@ -79,7 +79,8 @@ class PerRecordCall : public LayerCall {
   }
   Tensors back(const Tensors& gradients) override {
     if (train_)
-      recorder().add(parameter_, std::make_unique<DirectUse>(gradients[0].reshape({records_, -1})));
+      recorder().add(parameter_,
+                     std::make_unique<DirectTerm>(gradients[0].reshape({records_, -1})));
     return {};
   }
 

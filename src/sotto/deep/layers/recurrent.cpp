@@ -142,12 +142,12 @@ class DirectionCall : public LayerCall {
     const auto by_record = [](const torch::Tensor& y) { return y.transpose(0, 1); };
     const auto outside = by_record(gates_);
     if (w_.w_ih.requires_grad())
-      recorder().add(w_.w_ih, std::make_unique<OuterUse>(by_record(x.contiguous()), outside));
+      recorder().add(w_.w_ih, std::make_unique<OuterTerm>(by_record(x.contiguous()), outside));
     if (w_.w_hh.requires_grad())
-      recorder().add(w_.w_hh, std::make_unique<OuterUse>(by_record(before), by_record(inside)));
-    if (w_.b_ih.defined() && w_.b_ih.requires_grad()) recorder().add(w_.b_ih, bias_use(outside));
+      recorder().add(w_.w_hh, std::make_unique<OuterTerm>(by_record(before), by_record(inside)));
+    if (w_.b_ih.defined() && w_.b_ih.requires_grad()) recorder().add(w_.b_ih, bias_term(outside));
     if (w_.b_hh.defined() && w_.b_hh.requires_grad())
-      recorder().add(w_.b_hh, bias_use(by_record(inside)));
+      recorder().add(w_.b_hh, bias_term(by_record(inside)));
   }
 
   Cell cell_;

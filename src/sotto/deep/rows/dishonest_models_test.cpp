@@ -5,40 +5,14 @@
 #include <sstream>
 #include <thread>
 
-#include "sotto/deep/rows/pass_test.hpp"
+#include "sotto/deep/rows/dishonest_case_test.hpp"
 #include "sotto/deep/rows/rehearsal.hpp"
 
 namespace sotto::deep::rows {
 namespace {
 
-constexpr std::int64_t B = 6;
-
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-class DishonestModels : public testing::Test {
- protected:
-  DishonestModels() {
-    torch::manual_seed(1);
-    model.register_module("layer", l);
-    x = torch::randn({B, 6});
-    y = torch::randint(0, 3, {B}, torch::kLong);
-  }
-
-  // The refusal says `why`.
-  void refused(const char* why, const LossesOn& losses) { refused(why, model, x, y, losses); }
-  static void refused(const char* why, const nn::Module& m, const Tensor& a, const Tensor& b,
-                      const LossesOn& losses, std::int64_t axis = 0) {
-    const std::string message = watched(m, a, b, losses, axis);
-    EXPECT_NE(message.find(why), std::string::npos) << "wanted: " << why << "\nsaid: " << message;
-    EXPECT_EQ(message.find("ANOTHER ERROR"), std::string::npos) << message;
-  }
-
-  struct Holder : nn::Module {};
-  Holder model;
-  nn::Linear l{6, 3};
-  Tensor x, y;
-};
 
 TEST_F(DishonestModels, GoAlongTheBatch) {
   const char* along = "batch axis";

@@ -4,6 +4,8 @@
 
 #include "sotto/deep/rows/detail/call.hpp"
 #include "sotto/deep/rows/detail/rules.hpp"
+#include "sotto/deep/rows/detail/transcript.hpp"
+#include "sotto/deep/rows/own_time.hpp"
 
 namespace sotto::deep::rows {
 namespace {
@@ -65,7 +67,10 @@ class Dispatched {
     pass_.refuse(why, hint);
   }
 
-  void through() { handle_.redispatchBoxed(keys_, &stack_); }
+  void through() {
+    const OwnTime::Part others(false);
+    handle_.redispatchBoxed(keys_, &stack_);
+  }
   void unwatched() {
     const Unwatched guard(kWatchKey);
     through();
@@ -85,12 +90,14 @@ class Dispatched {
   // Public operands give public results.
   void publicly() {
     if (operation_.base == "resize_" || operation_.base == "resize_as_") without_rule();
+    if (pass_.transcript() != nullptr) pass_.transcript()->expect(call_);
     if (operation_.libtorch)
       unwatched();
     else
       through();
     clear_memory();
     for_results([&](const at::Tensor& t) { pass_.place(t, kPublic); });
+    tell();
   }
 
   void by_rule() {
@@ -103,6 +110,7 @@ class Dispatched {
     if (Locks* const locks = pass_.locks(); locks != nullptr)
       for (const Operand& o : call_.operands)
         if (o.axis.holds_records()) locks->open(*o.tensor);
+    if (pass_.transcript() != nullptr) pass_.transcript()->expect(call_);
     attempt([&] { unwatched(); });
     clear_memory();
     if (geometric) return require_whole();
@@ -112,11 +120,21 @@ class Dispatched {
     };
     for_results([&](const at::Tensor& t) { pass_.place(t, result(k++)); });
     for (const at::Tensor& t : written_) pass_.place(t, result(0));
+    tell();
     if (Locks* const locks = pass_.locks(); locks != nullptr) {
       for_results([&](const at::Tensor& t) { locks->note(t); });
       for (const at::Tensor& t : written_) locks->note(t);
       locks->close();
     }
+  }
+
+  // Only what leaves records somewhere is told: a private layer does so with public inputs too.
+  void tell() {
+    if (pass_.transcript() == nullptr) return;
+    std::vector<at::Tensor> left(written_.begin(), written_.end());
+    for_results([&](const at::Tensor& t) { left.push_back(t); });
+    const auto holds = [&](const at::Tensor& t) { return pass_.axis(t).holds_records(); };
+    if (std::any_of(left.begin(), left.end(), holds)) pass_.transcript()->confirm(pass_, left);
   }
 
   void by_parts() {
@@ -166,10 +184,10 @@ class Dispatched {
 };
 
 void watch(const c10::OperatorHandle& handle, c10::DispatchKeySet keys, c10::Stack* stack) {
-  if (Pass* const pass = Pass::current(); pass != nullptr)
-    Dispatched(*pass, handle, keys, *stack).run();
-  else
-    handle.redispatchBoxed(keys & kBelow, stack);
+  Pass* const pass = Pass::current();
+  if (pass == nullptr) return handle.redispatchBoxed(keys & kBelow, stack);
+  const OwnTime::Part own(true);
+  Dispatched(*pass, handle, keys, *stack).run();
 }
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) {

@@ -31,6 +31,10 @@ class MemoryTable {
       if (keys_[slots_[at]] == storage) return &memory_[slots_[at]];
     }
   }
+  // Its place in the order in which memory was met. Of a storage that is in the table.
+  std::size_t index_of(const c10::StorageImpl* storage) {
+    return static_cast<std::size_t>(find(storage) - memory_.data());
+  }
   // Of a storage that is not in the table yet. Entries move: keep no pointers.
   Memory& add(const c10::Storage& storage);
   void clear();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sotto/deep/rows/detail/call.hpp"
+#include "sotto/deep/rows/own_time.hpp"
 
 namespace sotto::deep::rows {
 namespace {
@@ -51,6 +52,7 @@ bool Pass::watching() {
 
 Pass::Pass(const PublicTensors& known, const RecordTensors& batch)
     : records_(batch.empty() ? 0 : batch.front().records()), known_(known) {
+  const OwnTime::Part own(true);
   for (const auto& k : known.all()) {
     if (!k.tensor.defined() || !k.tensor.has_storage()) continue;
     if (memory_.find(k.tensor.storage().unsafeGetStorageImpl()) != nullptr) continue;
@@ -156,6 +158,7 @@ void Pass::place(const torch::Tensor& tensor, const Axis& axis) {
 }
 
 void Pass::finish(const torch::Tensor& losses) {
+  const OwnTime::Part own(true);
   if (!refused_.empty()) throw NotRowWise(refused_, hint_);
   enter(nullptr);
   if (axis(losses) != Axis{0, 1, 1} || losses.dim() != 1 || losses.size(0) != records_)

@@ -63,6 +63,8 @@ class Locks {
   virtual void close() = 0;
 };
 
+class Transcript;  // transcript.hpp
+
 class Pass {
  public:
   Pass(const PublicTensors& known, const RecordTensors& batch);
@@ -104,6 +106,8 @@ class Pass {
 
   void lock_with(Locks* locks) { locks_ = locks; }
   Locks* locks() const { return locks_; }
+  void write_to(Transcript* transcript) { transcript_ = transcript; }
+  Transcript* transcript() const { return transcript_; }
   const std::string* operation() const { return operation_; }  // the last one that was seen
   MemoryTable& memory() { return memory_; }
 
@@ -118,6 +122,7 @@ class Pass {
   bool here_ = false;                   // … by the operation itself
   std::string refused_, hint_;
   Locks* locks_ = nullptr;
+  Transcript* transcript_ = nullptr;
 };
 
 // Finds derivatives that are not LibTorch's or Sotto's own, and hooks, on the way back from the losses. Throws NotRowWise.

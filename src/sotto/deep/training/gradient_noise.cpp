@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -17,13 +19,30 @@ namespace {
 constexpr double kStepsPerClip = 0x1p26;
 constexpr double kFarthest =
     0x1p50;  // larger sums saturate, which brings no two sums further apart
-constexpr std::int64_t kChunk = 1 << 15;
+constexpr std::int64_t kChunk = 1 << 14;
+
+// Adding 1½·2⁵² rounds a number below 2⁵¹ to an integer, which is then in the low bits: no instruction beyond a sum is needed.
+constexpr double kMagic = 0x1.8p52;
+constexpr auto kMagicBits = std::bit_cast<std::int64_t>(kMagic);
 
 template <class T>
-void to_steps(const T* sum, double scale, std::int64_t* steps, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    steps[i] = static_cast<std::int64_t>(
-        std::floor(std::clamp(static_cast<double>(sum[i]) * scale, -kFarthest, kFarthest) + 0.5));
+void to_steps(const T* sum, double scale, std::span<std::int64_t> steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const double x = static_cast<double>(sum[i]) * scale;
+    const double near = x > kFarthest ? kFarthest : x < -kFarthest ? -kFarthest : x;
+    steps[i] = std::bit_cast<std::int64_t>(near + kMagic) - kMagicBits;
+  }
+}
+
+// near: no step is 2⁵¹ or more.
+void to_floats(std::span<const std::int64_t> steps, bool near, double unit, float* out) {
+  if (!near) {
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      out[i] = static_cast<float>(static_cast<double>(steps[i]) * unit);
+    return;
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    out[i] = static_cast<float>((std::bit_cast<double>(steps[i] + kMagicBits) - kMagic) * unit);
 }
 
 std::span<double> span_of(const torch::Tensor& doubles) {
@@ -94,40 +113,59 @@ torch::Tensor GradientNoise::add_exact(const torch::Tensor& sum, double clip, Rn
     invariant_broken(fmt::format("a sum of {} coordinates, {} were planned", size, dimension_));
   const auto contiguous = sum.contiguous();
   const double scale = kStepsPerClip / clip, unit = clip / kStepsPerClip;
+  const bool near = sampler_->sigma() < 0x1p44;  // 2⁵⁰ of the sum, and 64 standard deviations
   const std::int64_t chunks = (size + kChunk - 1) / kChunk;
+  auto result = torch::empty({size}, torch::kFloat);
+  float* const out = result.data_ptr<float>();
   const auto for_chunks = [&](auto&& visit) {
     at::parallel_for(0, chunks, 1, [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t c = from; c < to; ++c)
-        visit(c, c * kChunk, std::min(kChunk, size - c * kChunk));
+        visit(c, c * kChunk, static_cast<std::size_t>(std::min(kChunk, size - c * kChunk)));
     });
   };
-  auto steps = torch::empty({size}, torch::kLong);
-  std::int64_t* const z = steps.data_ptr<std::int64_t>();
-  for_chunks([&](std::int64_t, std::int64_t first, std::int64_t count) {
+  const auto on_grid = [&](std::int64_t first, std::span<std::int64_t> steps) {
     if (contiguous.scalar_type() == torch::kDouble)
-      to_steps(contiguous.data_ptr<double>() + first, scale, z + first, count);
+      to_steps(contiguous.data_ptr<double>() + first, scale, steps);
     else
-      to_steps(contiguous.data_ptr<float>() + first, scale, z + first, count);
+      to_steps(contiguous.data_ptr<float>() + first, scale, steps);
+  };
+  std::vector<Rng> streams;  // one for each chunk: the result does not depend on threads
+  const auto add_noise = [&](std::int64_t chunk, std::span<std::int64_t> steps) {
+    std::array<std::int64_t, kChunk> noise;
+    const auto own = std::span(noise).first(steps.size());
+    sampler_->fill(streams[static_cast<std::size_t>(chunk)], own);
+    for (std::size_t i = 0; i < own.size(); ++i) steps[i] += own[i];
+  };
+  if (!rng.watched()) {  // nobody wants to see the whole vector of steps, so there is none
+    for (std::int64_t c = 0; c < chunks; ++c) streams.push_back(rng.split());
+    for_chunks([&](std::int64_t c, std::int64_t first, std::size_t count) {
+      std::array<std::int64_t, kChunk> steps;
+      const auto own = std::span(steps).first(count);
+      on_grid(first, own);
+      add_noise(c, own);
+      to_floats(own, near, unit, out + first);
+    });
+    return result;
+  }
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size));
+  const auto part = [&](std::int64_t first, std::size_t count) {
+    return std::span(all).subspan(static_cast<std::size_t>(first), count);
+  };
+  for_chunks([&](std::int64_t, std::int64_t first, std::size_t count) {
+    on_grid(first, part(first, count));
   });
-  const std::span<std::int64_t> all(z, static_cast<std::size_t>(size));
   auto scope = rng.query({.mechanism = "discrete_gaussian",
                           .values = std::span<const std::int64_t>(all),
                           .sensitivity = sensitivity_steps_,
                           .norm = Norm::l2,
                           .scale = sampler_->sigma()});
-  std::vector<Rng> streams;  // one for each chunk: the result does not depend on threads
   for (std::int64_t c = 0; c < chunks; ++c) streams.push_back(rng.split());
-  for_chunks([&](std::int64_t c, std::int64_t first, std::int64_t count) {
-    std::vector<std::int64_t> noise(static_cast<std::size_t>(count));
-    sampler_->fill(streams[static_cast<std::size_t>(c)], noise);
-    for (std::int64_t i = 0; i < count; ++i) z[first + i] += noise[static_cast<std::size_t>(i)];
+  for_chunks([&](std::int64_t c, std::int64_t first, std::size_t count) {
+    add_noise(c, part(first, count));
   });
-  scope.publish(all);
-  auto result = torch::empty({size}, torch::kFloat);
-  float* const out = result.data_ptr<float>();
-  for_chunks([&](std::int64_t, std::int64_t first, std::int64_t count) {
-    for (std::int64_t i = first; i < first + count; ++i)
-      out[i] = static_cast<float>(static_cast<double>(z[i]) * unit);
+  scope.publish(std::span(all));
+  for_chunks([&](std::int64_t, std::int64_t first, std::size_t count) {
+    to_floats(part(first, count), near, unit, out + first);
   });
   return result;
 }

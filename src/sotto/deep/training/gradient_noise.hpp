@@ -9,7 +9,7 @@
 // Method     exact: 2²⁶ steps to the clip norm C. Rounding moves each of d coordinates by at most ½ step on either side, so neighbours
 //            are at most f·2²⁶ + √d + 2 steps apart, f = 1, or 2 under replace_one; σ is z times that ÷ f, so the
 //            multiplier stays z and the noise grows by √d/2²⁶ (2e-5 for a million parameters).
-// Numerics   The product with 2²⁶/C is one rounding in double, 2⁻⁵³ relative: below 2⁻¹⁰ step for sums up to 2¹⁷·C, in the 2.
+// Numerics   Steps are rounded to the nearest integer, ½ away at most. The product with 2²⁶/C is one rounding in double, 2⁻⁵³ relative: below 2⁻¹⁰ step for sums up to 2¹⁷·C, in the 2.
 // Reference  [CKS20], [Mir12]; docs/math/private-training.md.
 #pragma once
 

@@ -147,7 +147,7 @@ TEST(Prepare, TheClaimIsMadeOnMadeUpRecordsAlone) {
   Rng rng = Rng::insecure_seed(1);
   trainer.prepare(clouds(40));
   odd = true;
-  trainer.fit({torch::full({40, 4}, 1000.0f), torch::zeros({40}, torch::kLong)}, rng);
+  trainer.fit(Records(torch::full({40, 4}, 1000.0f), torch::zeros({40}, torch::kLong)), rng);
   EXPECT_TRUE(trainer.rounding_is_proved());
 }
 

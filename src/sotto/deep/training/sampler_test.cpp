@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
+#include <span>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/training/seats.hpp"
@@ -153,6 +155,87 @@ TEST(Seats, AllSeatsAreEquallyLikely) {
   first[0] += first[0] / 5;
   first[1] -= first[1] / 5;
   EXPECT_LT(test::chi_square_p(first, std::vector<double>(8, 1.0 / 8), runs), test::kAlpha);
+}
+
+std::vector<std::int64_t> numbered(std::int64_t n) {
+  std::vector<std::int64_t> batch(static_cast<std::size_t>(n));
+  std::iota(batch.begin(), batch.end(), 100);
+  return batch;
+}
+
+TEST(Seats, DealtHoldEverybodyOnceInAPublicNumberOfParts) {
+  const std::vector<std::int64_t> sizes = {8, 12, 20};
+  const SeatPlan plan{.rows = 20, .parts = 3};
+  Rng rng = Rng::insecure_seed(8);
+  std::uint64_t used = 0;
+  for (const bool filled : {false, true})
+    for (const std::int64_t n : {0, 1, 2, 3, 24, 25, 36, 37, 60}) {
+      const std::uint64_t before = rng.words();
+      const Seats seats = Seats::dealt(numbered(n), plan,
+                                       filled ? std::span(sizes) : std::span(sizes).first(0), rng);
+      if (used == 0) used = rng.words() - before;
+      EXPECT_EQ(rng.words() - before, used) << "as much of the generator whatever the sample";
+      EXPECT_EQ(seats.parts(), 3);
+      std::vector<std::int64_t> found;
+      for (std::int64_t k = 0; k < seats.parts(); ++k) {
+        const auto rows = static_cast<std::int64_t>(seats.part(k).size());
+        EXPECT_TRUE(filled ? std::count(sizes.begin(), sizes.end(), rows) == 1
+                           : rows == std::max<std::int64_t>(2, (n - k + 2) / 3));
+        for (const auto row : seats.part(k))
+          if (row != Seats::kEmpty) found.push_back(row);
+      }
+      std::sort(found.begin(), found.end());
+      EXPECT_EQ(found, numbered(n));
+    }
+  EXPECT_EQ(Seats::dealt(numbered(61), plan, sizes, rng).parts(), 4);  // beyond all seats
+}
+
+TEST(Seats, DealtInSizesAreInUniformOrderAndARecordMoreMovesOneOther) {
+  const std::vector<std::int64_t> sizes = {6};
+  Rng rng = Rng::insecure_seed(9);
+  constexpr std::uint64_t kRuns = 60000;
+  std::vector<std::uint64_t> counts(6);  // of the orders of three
+  for (std::uint64_t t = 0; t < kRuns; ++t) {
+    const Seats seats = Seats::dealt({0, 1, 2}, {.rows = 6, .parts = 1}, sizes, rng);
+    const auto part = seats.part(0);
+    ++counts[static_cast<std::size_t>(2 * part[0] + (part[1] > part[2] ? 1 : 0))];
+  }
+  EXPECT_GT(test::chi_square_p(counts, std::vector<double>(6, 1.0 / 6), kRuns), test::kAlpha);
+  counts[0] += counts[0] / 8;
+  counts[1] -= counts[1] / 8;
+  EXPECT_LT(test::chi_square_p(counts, std::vector<double>(6, 1.0 / 6), kRuns), test::kAlpha);
+
+  const std::vector<std::int64_t> more = {8, 16};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Rng a = Rng::insecure_seed(seed), b = Rng::insecure_seed(seed);
+    const SeatPlan plan{.rows = 16, .parts = 2};
+    const Seats without = Seats::dealt(numbered(20), plan, more, a),
+                with = Seats::dealt(numbered(21), plan, more, b);
+    int differ = 0;
+    for (std::int64_t k = 0; k < 2; ++k)
+      for (std::size_t row = 0; row < 16; ++row) {
+        const auto at = [&](const Seats& seats) {
+          return row < seats.part(k).size() ? seats.part(k)[row] : Seats::kEmpty;
+        };
+        differ += at(with) != at(without);
+      }
+    EXPECT_LE(differ, 2);
+  }
+}
+
+TEST(Seats, CandidatesAreWholeTilesThatHoldTheSample) {
+  for (const double expected : {20.0, 64.0, 256.0, 300.0, 2048.0, 60000.0})
+    for (const std::int64_t most : {20, 64, 500, 512, 100000}) {
+      const auto sizes = size_candidates(expected, most);
+      EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+      EXPECT_LE(sizes.size(), 26u);
+      if (sizes.empty()) continue;
+      for (const auto size : sizes) EXPECT_EQ(size % 8, 0);
+      EXPECT_LE(sizes.back(), most);
+      EXPECT_GE(sizes.back() * plan_seats(expected, most).parts, seats_for(expected));
+    }
+  EXPECT_FALSE(size_candidates(256, 512).empty());
+  EXPECT_FALSE(size_candidates(2048, 512).empty());
 }
 
 TEST(Seats, InOrderAreFullPartsAndARestWithoutEmptyRows) {

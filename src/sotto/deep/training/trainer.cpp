@@ -11,6 +11,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/detail/probe.hpp"
+#include "sotto/deep/rows/not_row_wise.hpp"
+#include "sotto/deep/training/alike_sizes.hpp"
 #include "sotto/deep/training/detail/memory.hpp"
 
 namespace sotto::deep {
@@ -24,6 +26,11 @@ ClipOptions clip_options(const std::optional<DpSgdPlan>& plan, const TrainerOpti
           .norm = plan ? plan->options().clip : 1,
           .memory = std::min<std::size_t>(options.memory / 4, std::size_t{256} << 20),
           .double_sums = plan && plan->options().noise == NoiseKind::exact};
+}
+
+rows::RecordTensors records_in(const Batch& b) {
+  const auto tensors = b.tensors();
+  return {tensors.begin(), tensors.end()};
 }
 
 DataError withheld() {
@@ -93,14 +100,14 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
     adaptive_.emplace(*plan_->options().adaptive, plan_->expected_batch());
 }
 
-void Trainer::fit(const Records& records, Rng& rng, const AfterStep& after) {
+void Trainer::fit(const RecordSource& records, Rng& rng, const AfterStep& after) {
   while (done_ < planned_) {
     step(records, rng);
     if (after && !after(*this)) return;
   }
 }
 
-void Trainer::step(const Records& records, Rng& rng) {
+void Trainer::step(const RecordSource& records, Rng& rng) {
   if (done_ >= planned_)
     throw BudgetExceeded(
         fmt::format("all {} planned steps have run; another one is not paid for", planned_),
@@ -126,13 +133,14 @@ void Trainer::step(const Records& records, Rng& rng) {
   iterate_.follow(done_, clipped_.parameters());
 }
 
-void Trainer::prepare(const Records& like) {
+void Trainer::prepare(const RecordSource& like) {
   if (prepared_) return;
-  if (plan_) require_private(model_);
+  if (plan_ && !options_.micro_batches) require_private(model_);
   remember_untrained();
+  train_mode(model_);  // as in a step
   try {
+    if (physical_ == 0 && options_.micro_batches) physical_ = kMostAtOnce;
     if (physical_ == 0) find_physical_batch(like);
-    if (random_seats()) seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
     if (plan_) check_model(like);
   } catch (const c10::Error& e) {
     restore_untrained();
@@ -145,20 +153,33 @@ void Trainer::prepare(const Records& like) {
   prepared_ = true;
 }
 
-// Neighbours with as many records as each other sit alike as it is. Where a record may be absent, neither the size of a batch nor the
-// row of another record may tell: a model that treats records one by one can still depend on both.
-bool Trainer::random_seats() const {
-  return plan_ && plan_->options().relation == Relation::add_remove;
+// Neighbours with as many records as each other sit alike as it is. Where a record may be absent,
+// neither the size of a batch nor the row of another record may tell: a model that treats records
+// one by one can still depend on both.
+bool Trainer::sizes_are_private() const {
+  return plan_ && plan_->options().relation == Relation::add_remove && !options_.micro_batches;
 }
 
 Seats Trainer::seats(std::vector<std::int64_t> batch, Rng& rng) const {
-  return random_seats() ? Seats::at_random(batch, seat_plan_, rng)
-                        : Seats::in_order(std::move(batch), physical_);
+  if (!sizes_are_private()) return Seats::in_order(std::move(batch), physical_);
+  if (!any_size_) return Seats::at_random(batch, seat_plan_, rng);
+  return Seats::dealt(std::move(batch), seat_plan_, row_sizes_, rng);
+}
+
+std::string Trainer::row_by_row() const {
+  if (options_.micro_batches)
+    return "one record at a time; that the model keeps nothing of a record for the next: rehearsed";
+  std::string words = "row by row: proved for the operations of every step; raw memory: rehearsed";
+  if (used_.rehearsed > 0)
+    words += fmt::format("; no use of the number of rows: rehearsed with 2, 3 and {} rows",
+                         used_.rehearsed);
+  return words;
 }
 
 template <class Visit>
-void Trainer::for_physical_batches(const Records& records, const Seats& seats, Visit&& visit) {
-  // What is said may quote a value, and that something is said may depend on one record: one message for all.
+void Trainer::for_physical_batches(const RecordSource& records, const Seats& seats, Visit&& visit) {
+  // What is said may quote a value, and that something is said may depend on one record: one
+  // message for all.
   const auto guarded = [&](std::span<const std::int64_t> indices) {
     const Batch b = records.take(indices);
     if (!plan_) return visit(b, indices);
@@ -180,8 +201,9 @@ void Trainer::for_physical_batches(const Records& records, const Seats& seats, V
   if (plan_) restore_untrained();
 }
 
-// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote into them is undone at once. They are
-// looked at anew before each step: what was loaded in between is meant to stay.
+// Buffers and frozen parameters leave with the model, without noise: whatever a forward pass wrote
+// into them is undone at once. They are looked at anew before each step: what was loaded in between
+// is meant to stay.
 void Trainer::remember_untrained() {
   untrained_.clear();
   for (const auto& p : model_.named_parameters())
@@ -192,10 +214,15 @@ void Trainer::remember_untrained() {
 
 void Trainer::restore_untrained() {
   const torch::NoGradGuard no_grad;
-  for (auto& [live, kept] : untrained_) live.copy_(kept);
+  for (auto& [live, kept] : untrained_) {
+    if (live.sizes() == kept.sizes() && live.scalar_type() == kept.scalar_type())
+      live.copy_(kept);
+    else  // given another shape on the way
+      live.set_data(kept.clone());
+  }
 }
 
-void Trainer::descend_privately(const Records& records, const Seats& seats, Rng& rng) {
+void Trainer::descend_privately(const RecordSource& records, const Seats& seats, Rng& rng) {
   clipped_.clear();
   torch::Tensor total;
   double losses = 0;
@@ -204,15 +231,16 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
     std::vector<bool> empty;
     for (const std::int64_t row : rows) empty.push_back(row == Seats::kEmpty);
     const auto each =
-        clipped_
-            .add(
-                {b.inputs, b.targets}, [&] { return objective_(b.inputs, b.targets); }, empty)
+        (options_.micro_batches ? add_one_by_one(b, empty)
+                                : clipped_.add(
+                                      records_in(b), [&] { return objective_(b); }, empty))
             .to(torch::kDouble);
     for (std::size_t i = 0; i < empty.size(); ++i) {
       if (empty[i]) continue;
       losses += each.data_ptr<double>()[i];
       ++seen;
-      // What teaches nothing is not counted either: a record that is nulled moves the count by what it was, not by twice that.
+      // What teaches nothing is not counted either: a record that is nulled moves the count by what
+      // it was, not by twice that.
       const double norm = clipped_.private_norms()[i];
       if (norm > 0 && norm * norm <= static_cast<double>(std::numeric_limits<float>::max()))
         ++counted;
@@ -234,19 +262,59 @@ void Trainer::descend_privately(const Records& records, const Seats& seats, Rng&
   } else {
     optimizer_.step(noise_->add(sum, clip_, rng).div_(batch), done_);
   }
-  // The count was taken, like the gradient, with the threshold of this step; only then does it move.
+  // The count was taken, like the gradient, with the threshold of this step; only then does it
+  // move.
   if (adaptive_) {
     clip_ = adaptive_->update(rng, clip_, counted, within);
     clipped_.set_norm(clip_);
   }
 }
 
-torch::Tensor Trainer::plain_sum(const Records& records, const Seats& seats) {
+// Nothing of a record may wait in the model for the next one.
+torch::Tensor Trainer::add_one_by_one(const Batch& b, const std::vector<bool>& empty) {
+  auto losses = torch::zeros({b.inputs.size(0)});
+  clipped_.add_by_micro_batches(
+      b.inputs.size(0),
+      [&](std::int64_t i) {
+        restore_untrained();
+        std::vector<torch::Tensor> one;
+        for (const auto& t : b.tensors()) one.push_back(t.narrow(0, i, 1));
+        const auto loss = objective_(Batch::of(std::move(one)));
+        if (loss.numel() != 1) throw Unsupported("an objective of one record gives one loss");
+        losses[i] = loss.detach().reshape({});
+        return loss;
+      },
+      empty);
+  return losses;
+}
+
+// A model that remembers a record elsewhere than in buffers would couple it with the next: the same
+// record before and after another.
+void Trainer::check_records_alone(const Batch& b) {
+  const auto alone = [&](std::int64_t i) {
+    std::vector<bool> empty(static_cast<std::size_t>(b.inputs.size(0)), true);
+    empty[static_cast<std::size_t>(i)] = false;
+    clipped_.clear();
+    const auto losses = add_one_by_one(b, empty);
+    return std::pair(losses, clipped_.flat().clone());
+  };
+  without_dropout(model_, [&] {
+    const auto before = alone(0);
+    alone(1);
+    const auto after = alone(0);
+    if (!torch::equal(before.first, after.first) || !torch::equal(before.second, after.second))
+      throw NotRowWise("the model remembers a record while it computes the next one",
+                       "keep nothing between records outside of registered buffers");
+  });
+  clipped_.clear();
+}
+
+torch::Tensor Trainer::plain_sum(const RecordSource& records, const Seats& seats) {
   for (const auto& p : clipped_.parameters()) p.tensor.mutable_grad() = torch::Tensor();
   double losses = 0;
   std::size_t seen = 0;
   for_physical_batches(records, seats, [&](const Batch& b, std::span<const std::int64_t> rows) {
-    const torch::Tensor sum = objective_(b.inputs, b.targets).sum();
+    const torch::Tensor sum = objective_(b).sum();
     losses += sum.item<double>();
     seen += rows.size();
     sum.backward();
@@ -261,49 +329,92 @@ torch::Tensor Trainer::plain_sum(const Records& records, const Seats& seats) {
   return torch::cat(parts);
 }
 
-// On made-up records: batch-coupled modules and parameters without per-sample gradient are refused before private data is used.
-void Trainer::check_model(const Records& records) {
+// On made-up records: batch-coupled modules and parameters without per-sample gradient are refused
+// before private data is used.
+void Trainer::check_model(const RecordSource& records) {
   // Records that are alike would hide what couples them, so the first two differ in everything.
   const auto made_up = [&](std::int64_t count) {
-    Batch b = records.zeros(count);
-    for (torch::Tensor* t : {&b.inputs, &b.targets}) {
-      if (t->is_floating_point()) {
-        t->uniform_(0, 1);
+    const Batch b = records.zeros(count);
+    for (torch::Tensor t : b.tensors()) {
+      if (t.is_floating_point()) {
+        t.uniform_(0, 1);
+      } else if (t.scalar_type() == torch::kBool) {  // a mask of nothing but yes is no mask
+        const auto place = torch::arange(t.numel() / count), record = torch::arange(count);
+        t.copy_(((place + record.unsqueeze(1)) % 3 == 0).reshape(t.sizes()));
       } else {
-        t->random_(0, 2);
-        (*t)[0].fill_(0);
-        if (count > 1) (*t)[1].fill_(1);
+        t.random_(0, 2);
+        t[0].fill_(0);
+        if (count > 1) t[1].fill_(1);
       }
     }
     return b;
   };
   const Batch few = made_up(3);
-  clipped_.rehearse({few.inputs, few.targets}, [&](const std::vector<torch::Tensor>& batch) {
-    return objective_(batch[0], batch[1]);
-  });
-  probe(model_, few.inputs, few.targets, objective_, {}, options_.constants);
+  if (options_.micro_batches) {
+    check_records_alone(few);
+    proved_ =
+        proved_ && exact() &&
+        clipped_.rounding_is_bounded(static_cast<double>(seats_for(sampler_.expected_batch())));
+    return;
+  }
+  const auto losses = [&](const std::vector<torch::Tensor>& b) { return objective_(Batch::of(b)); };
+  clipped_.rehearse(records_in(few), losses);
+  probe(model_, few.tensors(), losses, {}, options_.constants);
+  if (sizes_are_private()) plan_sizes(made_up);
   if (!exact()) return;
-  const Batch whole = made_up(random_seats() ? seat_plan_.rows : physical_);
+  const Batch whole = made_up(!row_sizes_.empty()   ? row_sizes_.back()
+                              : sizes_are_private() ? seat_plan_.rows
+                                                    : physical_);
   // Found on made-up records alone, and never again: the certificate says it.
   clipped_.clear();
-  clipped_.add({whole.inputs, whole.targets},
-               [&] { return objective_(whole.inputs, whole.targets); });
+  clipped_.add(records_in(whole), [&] { return objective_(whole); });
   clipped_.clear();
   proved_ =
       proved_ &&
       clipped_.rounding_is_bounded(static_cast<double>(seats_for(sampler_.expected_batch()))) &&
-      rows_are_apart(model_, whole.inputs, whole.targets, objective_, clipped_.clipper().options(),
+      rows_are_apart(model_, whole.tensors(), losses, clipped_.clipper().options(),
                      options_.constants);
 }
 
-void Trainer::find_physical_batch(const Records& records) {
-  // The sum over several physical batches in double, and beside it, later, its noisy copy: whatever the batch.
+// Batches of any size need no empty rows, for models that make nothing of the number of rows. With
+// exact noise, in which a record must not change a bit of another's gradient, of any size in which
+// rows are computed alike. Else all batches have one size.
+template <class MadeUp>
+void Trainer::plan_sizes(MadeUp&& made_up) {
+  seat_plan_ = plan_seats(sampler_.expected_batch(), physical_);
+  std::vector<rows::RecordTensors> batches;
+  for (const std::int64_t rows : {std::int64_t{2}, std::int64_t{3}, seat_plan_.rows}) {
+    batches.push_back(records_in(made_up(rows)));
+  }
+  const auto losses = [&](const std::vector<torch::Tensor>& b) { return objective_(Batch::of(b)); };
+  any_size_ = clipped_.same_for_any_size(batches, losses);
+  if (!any_size_) return;
+  if (exact()) {
+    const auto candidates = size_candidates(sampler_.expected_batch(), physical_);
+    if (!candidates.empty()) {
+      const Batch largest = made_up(candidates.back());
+      row_sizes_ = alike_sizes(model_, largest.tensors(), losses, clipped_.clipper().options(),
+                               candidates, options_.constants);
+    }
+    any_size_ = !row_sizes_.empty();
+  }
+  if (!any_size_) return;
+  clipped_.set_rows(exact() ? row_sizes_.back() : seat_plan_.rows);
+  used_.rehearsed = std::max(used_.rehearsed, seat_plan_.rows);
+  if (row_sizes_.empty()) return;
+  used_.most = std::max(used_.most, row_sizes_.back());
+  used_.least = used_.least == 0 ? row_sizes_.front() : std::min(used_.least, row_sizes_.front());
+}
+
+void Trainer::find_physical_batch(const RecordSource& records) {
+  // The sum over several physical batches in double, and beside it, later, its noisy copy: whatever
+  // the batch.
   constexpr std::size_t kBytesForEach = 2 * sizeof(double) + sizeof(float);
   const std::size_t rest = kBytesForEach * static_cast<std::size_t>(clipped_.flat().numel());
   const auto step = [&](std::int64_t count) {
     const Batch b = records.zeros(count);
     clipped_.clear();
-    clipped_.add({b.inputs, b.targets}, [&] { return objective_(b.inputs, b.targets); });
+    clipped_.add(records_in(b), [&] { return objective_(b); });
   };
   physical_ = records_in_memory(options_.memory, kMostAtOnce, step, rest);
   clipped_.clear();
@@ -362,7 +473,9 @@ TensorFile Trainer::state() const {
   file.tensors["clip"] = torch::full({1}, clip_, torch::kDouble);
   file.tensors["done"] = torch::full({1}, static_cast<std::int64_t>(done_), torch::kLong);
   file.tensors["proved"] = torch::full({1}, proved_, torch::kLong);
-  file.metadata["sotto_trainer"] = "2";
+  file.tensors["row_sizes"] =
+      torch::tensor({used_.rehearsed, used_.least, used_.most}, torch::kLong);
+  file.metadata["sotto_trainer"] = "3";
   file.metadata["fingerprint"] = fingerprint();
   return file;
 }
@@ -377,7 +490,7 @@ void Trainer::restore(const TensorFile& file) {
     const auto it = file.metadata.find(key);
     return it == file.metadata.end() ? std::string() : it->second;
   };
-  if (metadata("sotto_trainer") != "2") refuse("it was not written by this version");
+  if (metadata("sotto_trainer") != "3") refuse("it was not written by this version");
   if (metadata("fingerprint") != fingerprint())
     refuse("privacy parameters, sampler, steps or optimiser differ");
   const TensorFile mine = state();
@@ -398,6 +511,8 @@ void Trainer::restore(const TensorFile& file) {
   if (!std::isfinite(clip) || !(clip > 0)) refuse("its clipping norm is not a number above 0");
   clip_ = clip;
   proved_ = file.tensors.at("proved").item<std::int64_t>() != 0;
+  const auto* const sizes = file.tensors.at("row_sizes").data_ptr<std::int64_t>();
+  used_ = {sizes[0], sizes[1], sizes[2]};
   if (plan_) clipped_.set_norm(clip_);
   iterate_.restored(done_);
 }

@@ -9,10 +9,13 @@
 // Method     A step: the plan's sampler draws a batch; physical batches small enough for memory are clipped and added up
 //            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
 //            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
+//            With micro_batches each record is run alone.
 //            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
 //            Every forward pass is followed operation by operation: model and objective are proved to treat records one by one, or refused
 //            (rows/pass.hpp). Memory read past the operations is looked for once, on made-up records (rows/rehearsal.hpp).
-//            Where a record may be absent, every physical batch has the same public size and records sit on random rows (seats.hpp).
+//            Where a record may be absent, physical batches have the size of the sample, for models that make nothing of the number of
+//            rows (rows/transcript.hpp; with exact noise: one of some sizes in which rows are computed alike); for others every one has the
+//            same public size and records sit on random rows (seats.hpp).
 // Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
@@ -20,6 +23,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
@@ -33,9 +37,22 @@
 
 namespace sotto::deep {
 
-// The loss of every record of a batch: a vector of length B (losses.hpp).
-using Objective =
-    std::function<torch::Tensor(const torch::Tensor& inputs, const torch::Tensor& targets)>;
+// The loss of every record of a batch: a vector of length B (losses.hpp). Made of a function of (inputs, targets), or of the whole batch.
+class Objective {
+ public:
+  template <class F>
+  requires std::is_invocable_r_v<torch::Tensor, F&, const torch::Tensor&, const torch::Tensor&>
+  Objective(F f)
+      : losses_([f = std::move(f)](const Batch& b) mutable { return f(b.inputs, b.targets); }) {}
+  template <class F>
+  requires std::is_invocable_r_v<torch::Tensor, F&, const Batch&> Objective(F f)
+      : losses_(std::move(f)) {}
+
+  torch::Tensor operator()(const Batch& batch) const { return losses_(batch); }
+
+ private:
+  std::function<torch::Tensor(const Batch&)> losses_;
+};
 
 // Ordinary training, NOT PRIVATE: which batches, how many.
 struct PlainPlan {
@@ -52,6 +69,9 @@ struct TrainerOptions {
   ClipRule clip_rule = ClipRule::flat;
   std::size_t memory = std::size_t{2} << 30;  // cap on the memory of a step, in bytes
   std::int64_t physical_batch = 0;            // records at once; 0: what fits, at most 512
+  // Each record is run alone, buffers and frozen parameters being put back in between: for models without per-sample gradients in one
+  // pass. Slow; nothing is followed there, but that nothing of a record is kept for the next one is tried on made-up records.
+  bool micro_batches = false;
   // Public tensors that the objective holds without the model having them registered: class weights, masks. Records never touch them.
   std::vector<torch::Tensor> constants = {};
   // Every step draws from a generator made of this seed and its number: repeatable, also across a resume. NOT PRIVATE.
@@ -72,14 +92,14 @@ class Trainer {
 
   // Finds how many records fit into memory and tries the model, on made-up records of this shape: nothing is read. step() does it when
   // nobody did; a run that is paid for does it before the payment. Throws InvalidArgument, Unsupported.
-  void prepare(const Records& like);
+  void prepare(const RecordSource& like);
 
   // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to decide.
   using AfterStep = std::function<bool(const Trainer&)>;
   // Runs the steps that are left. May be called again to go on.
-  void fit(const Records& records, Rng& rng, const AfterStep& after = {});
+  void fit(const RecordSource& records, Rng& rng, const AfterStep& after = {});
   // One step. Throws BudgetExceeded when the planned steps have run.
-  void step(const Records& records, Rng& rng);
+  void step(const RecordSource& records, Rng& rng);
 
   // What ran so far; nothing for plain training.
   std::optional<Event> event() const;
@@ -102,8 +122,13 @@ class Trainer {
   }  // now: adaptive clipping moves it, from released counts only
   std::int64_t physical_batch() const { return physical_; }
   // What is known of model and objective once prepare() or a step has returned: words for certificates.
-  static constexpr const char* kRowByRow =
-      "row by row: proved for the operations of every step; raw memory: rehearsed";
+  std::string row_by_row() const;
+  // Of the physical batches of all steps, also before a resume; public. 0 where it does not apply.
+  struct RowSizes {
+    std::int64_t rehearsed = 0;        // any size was used: the largest that was rehearsed
+    std::int64_t least = 0, most = 0;  // filled up to one of several
+  };
+  const RowSizes& row_sizes() const { return used_; }
   // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows that were found to be computed apart.
   bool rounding_is_proved() const { return exact() && proved_; }
   // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.
@@ -113,15 +138,19 @@ class Trainer {
   TensorMap parameters_to_release();
   Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const PlainPlan& sampling,
           Objective objective, TrainerOptions options);
-  void descend_privately(const Records& records, const Seats& seats, Rng& rng);
-  torch::Tensor plain_sum(const Records& records, const Seats& seats);
-  void check_model(const Records& records);
+  void descend_privately(const RecordSource& records, const Seats& seats, Rng& rng);
+  torch::Tensor plain_sum(const RecordSource& records, const Seats& seats);
+  torch::Tensor add_one_by_one(const Batch& batch, const std::vector<bool>& empty);
+  void check_records_alone(const Batch& batch);
+  void check_model(const RecordSource& records);
   bool exact() const { return plan_ && plan_->options().noise == NoiseKind::exact; }
-  bool random_seats() const;
+  bool sizes_are_private() const;
+  template <class MadeUp>
+  void plan_sizes(MadeUp&& made_up);
   Seats seats(std::vector<std::int64_t> batch, Rng& rng) const;
-  void find_physical_batch(const Records& records);
+  void find_physical_batch(const RecordSource& records);
   template <class Visit>
-  void for_physical_batches(const Records& records, const Seats& seats, Visit&& visit);
+  void for_physical_batches(const RecordSource& records, const Seats& seats, Visit&& visit);
   std::string fingerprint() const;
   void remember_untrained();
   void restore_untrained();
@@ -140,7 +169,11 @@ class Trainer {
   IterateTracker iterate_;
   double clip_ = 0, private_loss_ = 0;
   std::int64_t physical_ = 0;  // rows at once, at most
-  SeatPlan seat_plan_;         // with exact noise
+  // Where sizes are private: how many parts, and of what size if not any_size_; what they are filled up to, with exact noise and any_size_.
+  SeatPlan seat_plan_;
+  bool any_size_ = false;
+  std::vector<std::int64_t> row_sizes_;
+  RowSizes used_;
   bool prepared_ = false, proved_ = true;
 };
 

@@ -104,6 +104,29 @@ TEST(Untrained, AFailedStepLeavesNothingBehind) {
     EXPECT_EQ(released.at(name).abs().max().item<float>(), 0) << name;
 }
 
+// Also when the buffer was given another shape before the step failed.
+TEST(Untrained, ABufferOfAnotherShapeIsPutBack) {
+  Remembers model;
+  bool awake = false;
+  Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {
+    if (awake) {
+      model->named_buffers()["seen"].set_data(torch::ones({7}));
+      TORCH_CHECK(false, "now");
+    }
+    return softmax_cross_entropy(model->forward(x), y);
+  });
+  const auto shape = model->named_buffers()["seen"].sizes().vec();
+  trainer.prepare(records());
+  Rng rng = Rng::insecure_seed(1);
+  awake = true;
+  EXPECT_NE(refusal<DataError>([&] { trainer.step(records(), rng); }), "");
+  awake = false;
+  trainer.fit(records(), rng);
+  const torch::Tensor seen = trainer.release().value.at("seen");
+  EXPECT_EQ(seen.sizes().vec(), shape);
+  EXPECT_EQ(seen.abs().max().item<float>(), 0);
+}
+
 TEST(Untrained, WhatLibTorchSaysOfARecordIsWithheld) {
   torch::nn::Linear model(2, 2);
   bool awake = false;

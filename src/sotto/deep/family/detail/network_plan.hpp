@@ -55,6 +55,7 @@ class NetworkTraining final : public TrainingPlan {
   std::unique_ptr<Trainer> trainer_;
   std::string result_;
   bool proved_ = false;  // what the last run found about rounding
+  Trainer::RowSizes row_sizes_;
   std::uint64_t first_ = 0, next_epsilon_ = 0;
   double epsilon_ = 0;
 };

@@ -5,7 +5,7 @@
 // Guarantee  None by itself (see recorder.hpp).
 // Method     A convolution is a linear map of the patch under each output position, so g_i = Σ_t b_it patch_itᵀ; ghost norm, or
 //            gradients written out, by cost.hpp. Patches are laid out one record at a time and never for the whole batch.
-// Numerics   As in use.hpp.
+// Numerics   As in gradient_term.hpp.
 // Reference  [BWZK23]; docs/math/per-sample-clipping.md.
 #pragma once
 

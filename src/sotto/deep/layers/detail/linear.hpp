@@ -3,8 +3,8 @@
 // What       deep::Linear is torch::nn::Linear (same options, parameters and names) whose backward pass reports to a Recorder when
 //            one is current, and is the ordinary one otherwise. linear() is the same as a function, also for some rows of a weight.
 // Guarantee  None by itself (see recorder.hpp).
-// Method     g_i = Σ_t b_it a_itᵀ for the weight (OuterUse), Σ_t b_it for the bias (bias_use).
-// Numerics   As in use.hpp.
+// Method     g_i = Σ_t b_it a_itᵀ for the weight (OuterTerm), Σ_t b_it for the bias (bias_term).
+// Numerics   As in gradient_term.hpp.
 // Reference  docs/math/per-sample-clipping.md.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include <string>
 
-#include "sotto/deep/use.hpp"
+#include "sotto/deep/gradient_term.hpp"
 
 namespace sotto::deep {
 

@@ -4,8 +4,8 @@
 //            biases, b_ih, b_hh. torch::nn::RNN, LSTM and GRU reach it through interception (intercept.hpp).
 // Guarantee  None by itself (see recorder.hpp).
 // Method     One node of the graph for a whole sequence: back-propagation through time leaves the gate gradients of all steps, and the
-//            weights are sums of T outer products with the inputs and with the previous states (OuterUse).
-// Numerics   As in use.hpp.
+//            weights are sums of T outer products with the inputs and with the previous states (OuterTerm).
+// Numerics   As in gradient_term.hpp.
 // Reference  docs/math/per-sample-clipping.md.
 #pragma once
 

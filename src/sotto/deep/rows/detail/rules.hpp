@@ -1,7 +1,7 @@
 // Detail: the table of rules. An operation on records runs only if a line here names it; everything else is refused.
 //
 // A rule looks at axes and whole-number arguments, never at values. It refuses, or says on which axis the results have the records.
-// Each line is audited by machine (rules_test.cpp): the call is repeated with all other records changed, and the row must not move.
+// Each line is audited by machine (rule_audit_test.hpp): the call is repeated with all other records changed, and the row must not move.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-#include "sotto/deep/use.hpp"
+#include "sotto/deep/gradient_term.hpp"
 
 #include <ATen/Parallel.h>
 
@@ -10,6 +10,10 @@
 
 namespace sotto::deep {
 namespace {
+
+// ‖a‖² and ‖b‖²; beyond them c·b may vanish or overflow as a float while c·b·a does not, and a
+// record leaves this weight alone.
+constexpr double kLargestInput = 0x1p80, kLargestSlope = 0x1p120;
 
 void add_to(std::vector<double>& sum, const std::vector<double>& terms) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += terms[i];
@@ -33,7 +37,8 @@ void sum_written(const torch::Tensor& gradients, const torch::Tensor& factors, t
   });
 }
 
-// matrix += Σ (c·b) aᵀ in double, some rows at a time: only so many are turned into doubles at once.
+// matrix += Σ (c·b) aᵀ in double, some rows at a time: only so many are turned into doubles at
+// once.
 void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
                  torch::Tensor& matrix) {
   constexpr std::int64_t kRows = 512;
@@ -47,6 +52,41 @@ void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Te
   }
 }
 
+// matrix = Σ (c·b) aᵀ of single terms, or += : chunks of kFloatChunk rows in floats, and what they
+// give in double. A record touches its own chunk only. A block of the matrix at a time, so that a
+// product is still in the cache when it is added; blocks follow from the shape of the matrix alone.
+void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
+                torch::Tensor& matrix, bool overwrite) {
+  const auto scaled = b * factors;
+  const std::int64_t records = a.size(0), d = a.size(1), p = b.size(1);
+  const auto part_of = [](std::int64_t n, std::int64_t most) {
+    return (n + (n + most - 1) / most - 1) / ((n + most - 1) / most);
+  };
+  const std::int64_t rows = part_of(p, 64), columns = part_of(d, 512),
+                     across = (d + columns - 1) / columns;
+  const float *pa = a.data_ptr<float>(), *pb = scaled.data_ptr<float>();
+  double* const sum = matrix.data_ptr<double>();
+  // Little work is not worth another thread.
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 21) / (rows * columns * records));
+  at::parallel_for(
+      0, (p + rows - 1) / rows * across, grain, [&](std::int64_t from, std::int64_t to) {
+        std::vector<float> part(static_cast<std::size_t>(rows * columns));
+        for (std::int64_t block = from; block < to; ++block) {
+          const std::int64_t r = block / across * rows, c = block % across * columns;
+          const std::int64_t high = std::min(rows, p - r), wide = std::min(columns, d - c);
+          for (std::int64_t first = 0; first < records; first += kFloatChunk) {
+            small_product(high, wide, std::min(kFloatChunk, records - first),
+                          {pb + first * p + r, p, true}, {pa + first * d + c, d}, part.data());
+            for (std::int64_t i = 0; i < high; ++i) {
+              double* const out = sum + (r + i) * d + c;
+              if (overwrite && first == 0) std::fill(out, out + wide, 0.0);
+              add_floats(out, part.data() + i * wide, wide);
+            }
+          }
+        }
+      });
+}
+
 // (B, T, n) that lies in memory as (T, B, n).
 bool terms_first(const torch::Tensor& x) {
   return x.size(1) > 1 && x.transpose(0, 1).is_contiguous();
@@ -54,21 +94,26 @@ bool terms_first(const torch::Tensor& x) {
 
 }  // namespace
 
-OuterUse::OuterUse(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares)
+OuterTerm::OuterTerm(torch::Tensor a, torch::Tensor b, std::vector<double> a_squares)
     : a_(std::move(a)), b_(std::move(b)), a_squares_(std::move(a_squares)) {
   if (terms_first(a_) && terms_first(b_)) return;
   a_ = a_.contiguous();
   b_ = b_.contiguous();
 }
 
-void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
+void OuterTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   if (a_.size(1) == 1) {
     const auto a = a_squares_.empty() ? row_squares(a_) : std::move(a_squares_);
     const auto b = row_squares(b_);
-    for (std::size_t i = 0; i < squares.size(); ++i) squares[i] += a[i] * b[i];
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      squares[i] += a[i] * b[i];
+      if (!(a[i] <= kLargestInput && b[i] <= kLargestSlope))
+        huge_.push_back(static_cast<std::int64_t>(i));
+    }
     return;
   }
-  const auto way = cheapest_norm({a_.size(0), a_.size(1), a_.size(2), b_.size(2)}, room);
+  const auto way =
+      cheapest_norm({room.rows_for(a_.size(0)), a_.size(1), a_.size(2), b_.size(2)}, room);
   if (way != NormWay::keep) room.terms = std::max(room.terms, a_.size(1));
   if (way == NormWay::ghost) {
     add_to(squares, ghost_squares(a_, b_));
@@ -78,19 +123,23 @@ void OuterUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   written_ = outer_products(a_, b_, way == NormWay::keep, &own);
   add_to(squares, own);
   if (way == NormWay::keep) {
-    room.memory -= written_.nbytes();
+    room.take(written_.size(0), static_cast<std::size_t>(written_.size(1)) * sizeof(float));
     a_ = b_ = torch::Tensor();
   }
 }
 
-void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+void OuterTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   if (written_.defined()) return sum_written(written_, factors, out, beta);
   // Rows in the order of the memory, the same for both.
   const bool swap = terms_first(a_);
   const auto a = swap ? a_.transpose(0, 1) : a_, b = swap ? b_.transpose(0, 1) : b_;
-  const auto c = swap ? factors.view({1, -1, 1}) : factors.view({-1, 1, 1});
+  auto own = factors;
+  if (!huge_.empty()) own = factors.index_fill(0, torch::tensor(huge_, torch::kLong), 0);
+  const auto c = swap ? own.view({1, -1, 1}) : own.view({-1, 1, 1});
   auto matrix = out.view({b.size(2), a.size(2)});
   if (out.scalar_type() == torch::kDouble) {
+    if (a_.size(1) == 1)
+      return add_chunks(a.squeeze(1), b.squeeze(1), own.unsqueeze(1), matrix, beta == 0);
     if (beta == 0) matrix.zero_();
     return add_product(a, b, c, matrix);
   }
@@ -99,53 +148,53 @@ void OuterUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, do
                 1);
 }
 
-torch::Tensor OuterUse::per_sample() {
+torch::Tensor OuterTerm::per_sample() {
   if (!written_.defined()) written_ = outer_products(a_, b_, true, nullptr);
   return written_;
 }
 
-void OuterUse::drop(const torch::Tensor& records) {
+void OuterTerm::drop(const torch::Tensor& records) {
   for (auto* tensor : {&a_, &b_, &written_})
     if (tensor->defined()) *tensor = tensor->index_fill(0, records, 0);
 }
 
-bool OuterUse::join(Use& other) {
-  auto* same = dynamic_cast<OuterUse*>(&other);
+bool OuterTerm::join(GradientTerm& other) {
+  auto* same = dynamic_cast<OuterTerm*>(&other);
   if (same == nullptr || !(same->rows == rows)) return false;
   a_ = torch::cat({a_, same->a_}, 1).contiguous();
   b_ = torch::cat({b_, same->b_}, 1).contiguous();
   return true;
 }
 
-DirectUse::DirectUse(torch::Tensor gradients) : gradients_(gradients.contiguous()) {}
+DirectTerm::DirectTerm(torch::Tensor gradients) : gradients_(gradients.contiguous()) {}
 
-void DirectUse::add_squared_norms(std::vector<double>& squares, NormRoom&) {
+void DirectTerm::add_squared_norms(std::vector<double>& squares, NormRoom&) {
   add_to(squares, row_squares(gradients_));
 }
 
-void DirectUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+void DirectTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   sum_written(gradients_, factors, out, beta);
 }
 
-void DirectUse::drop(const torch::Tensor& records) {
+void DirectTerm::drop(const torch::Tensor& records) {
   gradients_ = gradients_.index_fill(0, records, 0);
 }
 
-bool DirectUse::join(Use& other) {
-  auto* same = dynamic_cast<DirectUse*>(&other);
+bool DirectTerm::join(GradientTerm& other) {
+  auto* same = dynamic_cast<DirectTerm*>(&other);
   if (same == nullptr || !(same->rows == rows)) return false;
   gradients_ = gradients_ + same->gradients_;
   return true;
 }
 
-GatherUse::GatherUse(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows,
-                     std::int64_t padding)
+GatherTerm::GatherTerm(torch::Tensor indices, torch::Tensor b, std::int64_t table_rows,
+                       std::int64_t padding)
     : indices_(indices.contiguous()),
       b_(b.contiguous()),
       table_rows_(table_rows),
       padding_(padding) {}
 
-void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
+void GatherTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room) {
   const std::int64_t t = indices_.size(1), n = b_.size(2);
   room.terms = std::max(room.terms, t);
   const auto* index = indices_.data_ptr<std::int64_t>();
@@ -175,7 +224,7 @@ void GatherUse::add_squared_norms(std::vector<double>& squares, NormRoom& room) 
   });
 }
 
-void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
+void GatherTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
   if (beta == 0) out.zero_();
   const std::int64_t records = indices_.size(0), t = indices_.size(1), n = b_.size(2);
   const Gathered from{indices_.data_ptr<std::int64_t>(),
@@ -195,7 +244,7 @@ void GatherUse::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, d
                    });
 }
 
-torch::Tensor GatherUse::per_sample() {
+torch::Tensor GatherTerm::per_sample() {
   const std::int64_t records = indices_.size(0), n = b_.size(2);
   auto all = torch::zeros({records, table_rows_, n}, b_.options());
   const auto kept = b_ * indices_.ne(padding_).unsqueeze(2);
@@ -203,18 +252,19 @@ torch::Tensor GatherUse::per_sample() {
   return all.view({records, -1});
 }
 
-void GatherUse::drop(const torch::Tensor& records) { b_ = b_.index_fill(0, records, 0); }
+void GatherTerm::drop(const torch::Tensor& records) { b_ = b_.index_fill(0, records, 0); }
 
-bool GatherUse::join(Use& other) {
-  auto* same = dynamic_cast<GatherUse*>(&other);
+bool GatherTerm::join(GradientTerm& other) {
+  auto* same = dynamic_cast<GatherTerm*>(&other);
   if (same == nullptr || !(same->rows == rows) || same->padding_ != padding_) return false;
   indices_ = torch::cat({indices_, same->indices_}, 1);
   b_ = torch::cat({b_, same->b_}, 1);
   return true;
 }
 
-std::unique_ptr<Use> bias_use(const torch::Tensor& b) {
-  return std::make_unique<DirectUse>(b.size(1) == 1 ? b.reshape({b.size(0), b.size(2)}) : b.sum(1));
+std::unique_ptr<GradientTerm> bias_term(const torch::Tensor& b) {
+  return std::make_unique<DirectTerm>(b.size(1) == 1 ? b.reshape({b.size(0), b.size(2)})
+                                                     : b.sum(1));
 }
 
 }  // namespace sotto::deep
