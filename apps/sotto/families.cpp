@@ -4,6 +4,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/family/declaration.hpp"
 #include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/boosting/boosting_family.hpp"
+#include "sotto/models/forest/forest_family.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
@@ -12,11 +14,13 @@
 namespace sotto::cli {
 namespace {
 
+constexpr const char* kAutomatic = "auto";
+
 std::vector<Family>& list() {
   // A new family is one line here, and one in its module's CMakeLists.txt.
   static std::vector<Family> all = {
-      linear_family(),   naive_bayes_family(), tree_family(),
-      additive_family(), kernel_family(),      deep::network_declaration(),
+      linear_family(),   naive_bayes_family(), tree_family(),   forest_family(),
+      boosting_family(), additive_family(),    kernel_family(), deep::network_declaration(),
   };
   return all;
 }
@@ -108,7 +112,9 @@ const Family& family_named(const Arguments& arguments) {
   return *family;
 }
 
-Option kind_option() {
+bool is_automatic(const Arguments& arguments) { return arguments.text("model") == kAutomatic; }
+
+Option kind_option(bool many) {
   Option option{.name = "model",
                 .type = Type::choice,
                 .value = "KIND",
@@ -116,6 +122,7 @@ Option kind_option() {
                 .fallback = families().front().kinds.front().name};
   for (const Family& family : families())
     for (const Kind& kind : family.kinds) option.choices.push_back(kind.name);
+  if (!many) option.choices.push_back(kAutomatic);
   return option;
 }
 
@@ -128,6 +135,11 @@ std::vector<Variant> kind_variants(bool many) {
                           .help = kind.help,
                           .options = variant_options(family, kind, many)});
   }
+  if (!many)
+    variants.push_back({.value = kAutomatic,
+                        .title = "Whichever suits",
+                        .help = "chosen by public facts: rows, columns, target and budget",
+                        .options = {}});
   return variants;
 }
 

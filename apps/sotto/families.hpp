@@ -16,10 +16,12 @@ void host(Family family);
 
 // The family of --model, which names a kind.
 const Family& family_named(const Arguments& arguments);
+// Whether --model leaves the choice to us.
+bool is_automatic(const Arguments& arguments);
 
 // --model KIND for commands that train, and the options of each kind. many: for commands that train
-// many models at once.
-Option kind_option();
+// many models at once, which have no automatic choice.
+Option kind_option(bool many);
 std::vector<Variant> kind_variants(bool many);
 
 }  // namespace sotto::cli

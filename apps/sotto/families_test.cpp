@@ -264,6 +264,70 @@ TEST_F(Families, FilesThatAStrangerCertifiedAreRefusedNotTrusted) {
   }
 }
 
+TEST_F(Families, AutoChoosesByPublicFactsAndSaysWhy) {
+  const auto quote = [&](std::size_t rows, const std::string& target, const Words& budget) {
+    schema(Relation::add_remove, rows);
+    const Outcome outcome =
+        run_once(Words{"train", "--data", "/nonexistent", "--schema", path("schema.toml"),
+                       "--model", "auto", "--target", target, "--dry-run", "--json"} +
+                 budget);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_LE(json["epsilon"].get<double>(), 1);
+    EXPECT_THAT(json["chosen_for"].get<std::string>(), HasSubstr("columns"));
+    EXPECT_NE(family_of_kind(families(), json["model"].get<std::string>()), nullptr);
+    return json["model"].get<std::string>();
+  };
+  const Words approximate = {"--epsilon", "1", "--delta", "1e-6"}, pure = {"--epsilon", "1"};
+  std::set<std::string> chosen;
+  for (const std::string target : {"ill", "grade", "cost"})
+    for (const std::size_t rows : {100, 1000000})
+      for (const Words& budget : {approximate, pure}) chosen.insert(quote(rows, target, budget));
+  EXPECT_GE(chosen.size(), 3u);
+
+  schema(Relation::add_remove, 8);
+  const std::string data = csv("data.csv", kRows);
+  Rng rng;
+  ASSERT_EQ(run_words(Words{"train", "--data", data, "--schema", path("schema.toml"), "--model",
+                            "auto", "--target", "ill", "--out", path("model")} +
+                          approximate,
+                      rng)
+                .code,
+            0);
+  EXPECT_EQ(run_once({"verify", path("model")}).code, 0);
+  EXPECT_EQ(run_once({"evaluate", "--model", path("model"), "--data", data}).code, 0);
+  EXPECT_EQ(run_once(Words{"train", "--data", data, "--schema", path("schema.toml"), "--model",
+                           "auto", "--target", "ill", "--out", path("other")})
+                .code,
+            2);
+}
+
+// What can be drawn is drawn, and what cannot is refused; without being asked one tree is in words.
+TEST_F(Families, InspectDrawsWhatAModelShows) {
+  std::size_t drawn = 0, in_words = 0;
+  for (const Offer& offer : samples(Relation::add_remove, 8)) {
+    ASSERT_EQ(run_once(train(offer, csv("data.csv", kRows))).code, 0) << offer.text();
+    Rng unused = Rng::insecure_seed(1);
+    const Outcome outcome = run_words({"inspect", path("model"), "--draw", path("picture.svg")},
+                                      unused, path("picture.svg"));
+    if (outcome.code == 0) {
+      const std::string& svg = outcome.files.at("picture.svg");
+      EXPECT_EQ(svg.rfind("<svg", 0), 0u);
+      EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
+      EXPECT_EQ(svg.find("nan"), std::string::npos) << offer.text();
+      ++drawn;
+    } else {
+      EXPECT_EQ(outcome.code, 2) << offer.text() << outcome.err;
+      EXPECT_FALSE(std::filesystem::exists(path("picture.svg")));
+    }
+    in_words += run_once({"inspect", path("model")}).out.find("─ yes: ") != std::string::npos;
+    std::filesystem::remove_all(path("model"));
+    std::filesystem::remove(path("picture.svg"));
+  }
+  EXPECT_GE(drawn, 3u);
+  EXPECT_GE(in_words, 1u);
+}
+
 TEST_F(Families, HelpOfAKindShowsItsOptionsAndNoOthers) {
   for (const Family& family : families()) {
     for (const Kind& kind : family.kinds) {

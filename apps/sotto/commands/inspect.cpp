@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "families.hpp"
 #include "options/model_options.hpp"
 #include "paid/charge.hpp"
 #include "paid/fingerprinting.hpp"
 #include "paid/ritual.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/certificate_signature.hpp"
@@ -18,9 +20,11 @@
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/fingerprint.hpp"
+#include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
 #include "sotto/ledger/history.hpp"
 #include "sotto/ledger/verify.hpp"
+#include "sotto/report/portrait_drawing.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -52,6 +56,24 @@ std::string signature_text(const std::optional<SignedBy>& by) {
       by->expected ? "the expected one" : "compared with none: --key PUB says whose it must be");
 }
 
+// What can be seen of a model: one tree in words, or what --draw asks for.
+void show_portrait(const std::string& place, const Certificate& c, const Arguments& arguments,
+                   Context& context) {
+  const bool asked = arguments.given("draw");
+  const Family* const family = find_family(families(), c.family);
+  const bool here = !is_alone(place) && family != nullptr && family->load != nullptr;
+  if (!here && !asked) return;
+  const Portrait portrait = here ? read_artifact(place, families()).model->portrait() : Portrait{};
+  if (asked) {
+    if (portrait.empty())
+      throw Unsupported(fmt::format("there is nothing to draw in '{}'", place),
+                        "trees, forests and additive models can be drawn");
+    write_file(arguments.text("draw"), to_svg(portrait));
+    return;
+  }
+  if (portrait.trees.size() == 1) context.out.print("{}", Lines{to_text(portrait)});
+}
+
 void run_inspect(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
   const CertificateText text = read_certificate_text(place);
@@ -65,6 +87,7 @@ void run_inspect(const Arguments& arguments, Context& context) {
     context.out.print(
         "{}\n", context.bold(fmt::format(
                     "This {} is NOT PRIVATE: it was made without differential privacy.", what)));
+    show_portrait(place, c, arguments, context);
     return;
   }
   context.out.print("{}\n", context.bold(fmt::format(
@@ -93,6 +116,7 @@ void run_inspect(const Arguments& arguments, Context& context) {
     context.out.print("data: fingerprint {}, for who has the key\n", c.fingerprint);
   context.out.print("made by sotto {}, random generator {}{}\n", c.version, c.generator,
                     c.dataset.empty() ? "" : ", data set " + c.dataset);
+  show_portrait(place, c, arguments, context);
 }
 
 // The ledger holds, has the certificate's entry for the same events, unit and relation, committed for this very result, and its chain contains the
@@ -227,8 +251,20 @@ Command on_directory(std::string name, std::string summary, std::string descript
 }  // namespace
 
 Command inspect_command() {
-  return on_directory("inspect", "say whether a model is private, and how much", "",
-                      {"The guarantee in words", "sotto inspect model"}, run_inspect);
+  Command command = on_directory("inspect", "say whether a model is private, and how much",
+                                 "One decision tree is also written out in words. --draw makes a "
+                                 "picture of trees, or of what each "
+                                 "column adds in an additive model, with a band for the noise.",
+                                 {"The guarantee in words", "sotto inspect model"}, run_inspect);
+  command.examples.push_back(
+      {"A picture of a tree",
+       "sotto train --data people.csv --schema people.toml --model tree --target city --epsilon 1 "
+       "--out tree && sotto inspect tree --draw tree.svg"});
+  command.options.push_back({.name = "draw",
+                             .type = Type::file,
+                             .value = "FILE.svg",
+                             .help = "write a picture of the model as SVG"});
+  return command;
 }
 
 Command verify_command() {

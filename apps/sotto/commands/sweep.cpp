@@ -199,7 +199,7 @@ Command sweep_command() {
                      .fallback = "0.25",
                      .range = Range::inside(0, 1),
                      .group = "Data"});
-  options.push_back(kind_option());
+  options.push_back(kind_option(true));
   options.push_back({.name = "methods",
                      .type = Type::list,
                      .value = "A,B",

@@ -13,6 +13,7 @@
 #include "sotto/core/event_json.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
+#include "sotto/learning/suggestion.hpp"
 #include "training.hpp"
 
 namespace sotto::cli {
@@ -20,8 +21,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-TrainingRequest request_of(const Arguments& arguments, const Family& family) {
-  TrainingRequest request = request_of(arguments, family, arguments.text("method"));
+// What to train: as --model says, or as public facts suggest.
+Suggestion chosen(const Arguments& arguments) {
+  if (!is_automatic(arguments)) return {&family_named(arguments), arguments.text("model"), ""};
+  if (!has_budget(arguments))
+    throw InvalidArgument("--model auto chooses for a budget, and none is given",
+                          "e.g. --epsilon 1 --delta 1e-6");
+  return suggest(families(), table_facts(schema_of(arguments)), budget_of(arguments));
+}
+
+TrainingRequest request_of(const Arguments& arguments, const Suggestion& choice) {
+  TrainingRequest request = is_automatic(arguments)
+                                ? make_request(*choice.family, choice.kind, budget_of(arguments))
+                                : request_of(arguments, *choice.family, arguments.text("method"));
+  request.delta = arguments.maybe_number("delta");
   if (has_budget(arguments)) request.budget = budget_of(arguments);
   if (arguments.given("rho") && !arguments.given("delta")) {
     throw InvalidArgument(
@@ -31,13 +44,14 @@ TrainingRequest request_of(const Arguments& arguments, const Family& family) {
   return request;
 }
 
-Json summary(const Arguments& arguments, const TrainingPlan& plan, const Cost& cost) {
+Json summary(const Suggestion& choice, const TrainingPlan& plan, const Cost& cost) {
   const Explanation explanation = plan.explain();
   Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
   if (cost.epsilon) json["epsilon"] = *cost.epsilon;
   if (cost.delta) json["delta"] = *cost.delta;
   json["method"] = explanation.method;
-  json["model"] = arguments.text("model");
+  json["model"] = choice.kind;
+  if (!choice.reason.empty()) json["chosen_for"] = choice.reason;
   json["relation"] = name(plan.relation());
   json.update(explanation.figures);
   if (!plan.event()) json["warning"] = "NOT PRIVATE";
@@ -45,9 +59,12 @@ Json summary(const Arguments& arguments, const TrainingPlan& plan, const Cost& c
 }
 
 // The lines that a quote and a result have in common.
-std::string lines(const TrainingPlan& plan) {
+std::string lines(const Suggestion& choice, const TrainingPlan& plan) {
   const Explanation e = plan.explain();
-  return (e.reason.empty() ? "" : fmt::format("  method     {} ({})\n", e.method, e.reason)) +
+  return (choice.reason.empty()
+              ? ""
+              : fmt::format("  model      {} ({})\n", choice.kind, choice.reason)) +
+         (e.reason.empty() ? "" : fmt::format("  method     {} ({})\n", e.method, e.reason)) +
          fmt::format("  plan       {}\n", e.words);
 }
 
@@ -62,8 +79,9 @@ void check_places(const Arguments& arguments) {
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (!arguments.flag("dry-run")) check_places(arguments);
-  const Family& family = family_named(arguments);
-  const TrainingRequest request = request_of(arguments, family);
+  const Suggestion choice = chosen(arguments);
+  const Family& family = *choice.family;
+  const TrainingRequest request = request_of(arguments, choice);
   const Facts facts = facts_of(arguments, family, request);
   const std::unique_ptr<TrainingPlan> plan = plan_training(family, facts, request);
   if (facts.rows) check_delta(arguments, *facts.rows, "declared rows", context);
@@ -76,7 +94,7 @@ void run(const Arguments& arguments, Context& context) {
   PaidWork<TrainedModel> work;
   if (plan->event()) work.spec = Spec{plan->relation(), {*plan->event()}};
   work.unit = name(facts.unit);
-  work.json = summary(arguments, *plan, cost);
+  work.json = summary(choice, *plan, cost);
   work.show = [&](const Json& quoted) {
     Json json = quoted;
     if (plan->event()) json["event"] = to_json(*plan->event());
@@ -84,7 +102,7 @@ void run(const Arguments& arguments, Context& context) {
       context.out.print("{}\n", json.dump());
     } else {
       context.out.print("not run, no data read\n  would cost {}\n{}", guarantee,
-                        Lines{lines(*plan)});
+                        Lines{lines(choice, *plan)});
     }
   };
   work.prepare = [&](Rng& rng, const Payment* payment) {
@@ -121,8 +139,8 @@ void run(const Arguments& arguments, Context& context) {
       context.out.print("{}\n", json.dump());
       return;
     }
-    context.out.print("{} model in {}\n  guarantee  {}\n{}", arguments.text("model"),
-                      context.bold(arguments.text("out")), guarantee, Lines{lines(*plan)});
+    context.out.print("{} model in {}\n  guarantee  {}\n{}", choice.kind,
+                      context.bold(arguments.text("out")), guarantee, Lines{lines(choice, *plan)});
     if (insecure) context.out.print("  {}\n", kInsecure);
     context.note_time(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -136,7 +154,7 @@ void run(const Arguments& arguments, Context& context) {
 
 Command train_command() {
   std::vector<Option> options = training_data_options();
-  options.push_back(kind_option());
+  options.push_back(kind_option(false));
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",

@@ -33,7 +33,8 @@ bool is_deep_call(const Command& command, const Arguments& arguments) {
     return family != nullptr && family->plan == nullptr;
   };
   if (command.networks) return true;
-  if (command.selector == "model") return elsewhere(&family_named(arguments));
+  if (command.selector == "model")
+    return !is_automatic(arguments) && elsewhere(&family_named(arguments));
   if (command.artifact.empty()) return false;
   return elsewhere(find_family(families(), family_of_artifact(arguments.text(command.artifact))));
 }

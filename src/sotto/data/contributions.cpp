@@ -1,4 +1,4 @@
-#include "sotto/data/detail/contributions.hpp"
+#include "sotto/data/contributions.hpp"
 
 namespace sotto {
 

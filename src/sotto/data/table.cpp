@@ -9,8 +9,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
+#include "sotto/data/contributions.hpp"
 #include "sotto/data/detail/array_text.hpp"
-#include "sotto/data/detail/contributions.hpp"
 
 namespace sotto {
 

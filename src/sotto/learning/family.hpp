@@ -46,6 +46,19 @@ struct TrainingRequest {
   OptionValues options = {};          // declared by options_of(family, kind)
 };
 
+// The public facts by which a family is chosen for a table.
+struct Situation {
+  double signal = 0;  // records for each unit of noise: n·μ, or n·ε of a pure budget
+  std::size_t columns = 0;
+  std::size_t classes = 0;  // 0: a number
+  bool pure = false;
+};
+// How well a family expects to do, from 0 (cannot) to 1, and why.
+struct Merit {
+  double value = 0;
+  std::string reason = {};
+};
+
 struct Family {
   std::string name;   // in certificates: "linear"
   std::string title;  // in help: "Linear models"
@@ -64,6 +77,8 @@ struct Family {
   // The files are those that the certificate names, whatever a stranger wrote into them. Completes
   // the facts where the files know more, such as the size of images. Throws DataError.
   std::unique_ptr<Model> (*load)(const Files& files, Facts& facts) = nullptr;
+  // For the kind "auto" (suggestion.hpp). None: never suggested.
+  Merit (*merit)(const Situation& situation) = nullptr;
 };
 
 // Null when there is none.

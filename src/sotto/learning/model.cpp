@@ -1,11 +1,30 @@
 #include "sotto/learning/model.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sotto/core/error.hpp"
 
 namespace sotto {
 
 std::vector<ScoredRow> Model::score(const Block&, std::optional<std::size_t>) const {
   throw Unsupported("this model predicts no target, so there is no truth to compare it with");
+}
+
+Prediction classified(std::span<const double> margins) {
+  if (margins.size() == 1) {
+    const double p = 1 / (1 + std::exp(-margins[0]));
+    return {{1 - p, p}, p > 0.5 ? 1.0 : 0.0};
+  }
+  const auto top = std::max_element(margins.begin(), margins.end());
+  Prediction prediction{{}, static_cast<double>(top - margins.begin())};
+  double total = 0;
+  for (const double m : margins) {
+    prediction.probabilities.push_back(std::exp(m - *top));
+    total += prediction.probabilities.back();
+  }
+  for (double& p : prediction.probabilities) p /= total;
+  return prediction;
 }
 
 std::vector<OutputColumn> SupervisedModel::columns() const {

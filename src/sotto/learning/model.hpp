@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sotto/learning/block.hpp"
 #include "sotto/learning/evaluation.hpp"
 #include "sotto/learning/facts.hpp"
+#include "sotto/learning/portrait.hpp"
 #include "sotto/learning/task.hpp"
 
 namespace sotto {
@@ -41,12 +43,18 @@ class Model {
   // group: which of the table's group columns goes with them. Throws Unsupported without a target.
   virtual std::vector<ScoredRow> score(const Block& block,
                                        std::optional<std::size_t> group = {}) const;
+  // What can be drawn of it; nothing by default.
+  virtual Portrait portrait() const { return {}; }
 };
 
 struct Prediction {
   std::vector<double> probabilities = {};  // of the classes; empty for a number
   double value = 0;                        // the class, or the target scaled to [−1, 1]
 };
+
+// Class probabilities from margins: one margin is that of the second of two classes, several are
+// those of as many classes.
+Prediction classified(std::span<const double> margins);
 
 class SupervisedModel : public Model {
  public:

@@ -58,6 +58,10 @@ class TrainingPlan {
     RunControl none;
     return run(source, rng, none);
   }
+
+ protected:
+  // What run() made, with event() as its cost; marked as unprotected when there is none.
+  TrainedModel finished(std::unique_ptr<Model> model) const;
 };
 
 }  // namespace sotto

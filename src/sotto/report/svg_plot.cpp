@@ -126,6 +126,7 @@ void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
 
 // Where the curves leave room: falling ones top right, rising ones bottom right.
 void draw_legend(std::string& out, const std::vector<PlotSeries>& series, double top, bool low) {
+  if (series.size() == 1 && series.front().label.empty()) return;
   const double height = 20.0 * static_cast<double>(series.size());
   double y = low ? kHeight - kBottom - height + 6 : top + 18;
   out += fmt::format(  // no grid line runs through the words

@@ -14,8 +14,15 @@ Schema prepare(Schema schema, const TrainingRequest&) {
 std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
   const Task task = facts.classes().empty() ? Task::regress : Task::classify;
   check_target(facts, task, "additive", "linear");
-  return kernel_training(
-      facts, request, {.iterations = request.options.maybe_whole("iterations"), .main_only = true});
+  return kernel_training(facts, request,
+                         {.iterations = request.options.maybe_whole("iterations"),
+                          .main_only = true,
+                          .pairs = request.options.whole("pairs")});
+}
+
+Merit merit(const Situation& s) {
+  if (s.pure) return {};
+  return {0.3, "a step function of each column"};
 }
 
 }  // namespace
@@ -26,16 +33,23 @@ Family additive_family() {
           .kinds = {{"additive",
                      {Task::classify, Task::regress},
                      "the sum of one step function of each column; easy to explain"}},
-          .methods = {{"gradient", "noisy descent: Gaussian noise", {"iterations"}},
-                      {"none", "no noise: NOT PRIVATE", {"iterations"}}},
+          .methods = {{"gradient", "noisy descent: Gaussian noise", {"iterations", "pairs"}},
+                      {"none", "no noise: NOT PRIVATE", {"iterations", "pairs"}}},
           .options = {{.name = "iterations",
                        .type = OptionType::whole,
                        .value = "T",
                        .help = "steps of the descent; default by a public rule",
-                       .range = Range::between(1, 100000)}},
+                       .range = Range::between(1, 100000)},
+                      {.name = "pairs",
+                       .type = OptionType::whole,
+                       .value = "N",
+                       .help = "pairs of columns that also count together, the most telling ones",
+                       .fallback = "0",
+                       .range = Range::between(0, 1000)}},
           .prepare = prepare,
           .plan = plan,
-          .load = load_kernel};
+          .load = load_kernel,
+          .merit = merit};
 }
 
 }  // namespace sotto

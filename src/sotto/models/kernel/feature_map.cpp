@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kBandwidth = 0.8, kFromImportance = 0.7;
+constexpr double kBandwidth = 0.8;
 constexpr double kMainOffset = 0.01, kLeafOffset = 0.05;
 constexpr double kSteps = 0x1p16;
 
@@ -23,19 +23,6 @@ double uniform(Rng& rng) { return (static_cast<double>(rng.next_u64() >> 11) + 0
 double normal(Rng& rng) {
   const double u = uniform(rng), v = uniform(rng);
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-}
-
-std::vector<double> drawing_shares(const std::vector<ColumnScale>& columns) {
-  const double d = static_cast<double>(columns.size());
-  double total = 0;
-  std::vector<double> p;
-  for (const ColumnScale& column : columns) {
-    p.push_back(std::sqrt(std::sqrt(column.importance)));
-    total += p.back();
-  }
-  for (double& x : p)
-    x = total > 0 ? kFromImportance * x / total + (1 - kFromImportance) / d : 1 / d;
-  return p;
 }
 
 std::uint16_t main_level(double place) {
@@ -65,6 +52,28 @@ std::vector<std::vector<double>> main_shares(const FeatureDesign& design) {
   return shares;
 }
 
+// Each pair as a tree: the first column in three parts, the second in four. Pairs in the order of the product of
+// their shares, fewer than wanted where there are fewer columns.
+std::vector<FeatureDesign::Split> pair_splits(const std::vector<ColumnScale>& columns,
+                                              std::size_t wanted) {
+  const std::vector<double> p = drawing_shares(columns);
+  struct Pair {
+    std::uint32_t a, b;
+    double weight;
+  };
+  std::vector<Pair> pairs;
+  for (std::uint32_t a = 0; a < p.size(); ++a)
+    for (std::uint32_t b = 0; b < a; ++b) pairs.push_back({a, b, p[a] * p[b]});
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& x, const Pair& y) { return x.weight > y.weight; });
+  std::vector<FeatureDesign::Split> splits;
+  for (std::size_t i = 0; i < std::min(wanted, pairs.size()); ++i) {
+    for (const double cut : {1.0 / 3, 2.0 / 3}) splits.push_back({pairs[i].a, cut});
+    for (const double cut : {0.25, 0.5, 0.75}) splits.push_back({pairs[i].b, cut});
+  }
+  return splits;
+}
+
 }  // namespace
 
 FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnScale> columns,
@@ -77,14 +86,18 @@ FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnS
       design.directions.push_back(
           static_cast<float>(normal(rng) / kBandwidth * std::sqrt(3 * share)));
   }
-  for (std::size_t s = 0; s < sizes.trees * kTreeDepth; ++s) {
+  if (sizes.pairs) {
+    design.splits = pair_splits(design.columns, sizes.trees);
+    design.sizes.trees = design.splits.size() / kTreeDepth;
+  }
+  for (std::size_t s = design.splits.size(); s < design.sizes.trees * kTreeDepth; ++s) {
     double left = uniform(rng);
     std::uint32_t column = 0;
     while (column + 1 < p.size() && left > p[column]) left -= p[column++];
     design.splits.push_back({column, uniform(rng)});
   }
   design.fourier_means.resize(2 * sizes.fourier);
-  design.leaf_shares.assign(sizes.trees,
+  design.leaf_shares.assign(design.sizes.trees,
                             std::vector<double>(std::size_t{1} << kTreeDepth,
                                                 std::ldexp(1.0, -static_cast<int>(kTreeDepth))));
   return design;

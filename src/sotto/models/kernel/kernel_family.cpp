@@ -20,6 +20,15 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
                           .iterations = request.options.maybe_whole("iterations")});
 }
 
+Merit merit(const Situation& s) {
+  if (s.pure) return {};
+  if (s.classes == 0)
+    return s.signal < 1500 ? Merit{0.6, "main effects and smooth interactions"}
+                           : Merit{0.9, "enough records for smooth interactions of many columns"};
+  return s.signal < 500 ? Merit{0.4, "main effects and smooth interactions"}
+                        : Merit{0.9, "enough records for smooth interactions of many columns"};
+}
+
 }  // namespace
 
 Family kernel_family() {
@@ -48,7 +57,8 @@ Family kernel_family() {
                    .range = Range::between(1, 100000)}},
       .prepare = prepare,
       .plan = plan,
-      .load = load_kernel};
+      .load = load_kernel,
+      .merit = merit};
 }
 
 }  // namespace sotto

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/learning/model_file.hpp"
+#include "sotto/models/kernel/detail/additive_portrait.hpp"
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
 
 namespace sotto {
@@ -18,6 +20,8 @@ class Predictor final : public SupervisedModel {
   Predictor(KernelModel model, const Facts& facts)
       : SupervisedModel(facts),
         parameters_(std::move(model.parameters)),
+        noise_(model.noise),
+        encoder_(facts.encoder),
         columns_(*facts.encoder),
         map_(std::move(model.design)) {
     for (const std::vector<double>& theta : parameters_) {
@@ -30,8 +34,15 @@ class Predictor final : public SupervisedModel {
     const json j = {{"schema", 1},
                     {"type", "kernel"},
                     {"features", to_json(map_.design())},
-                    {"parameters", parameters_}};
+                    {"parameters", parameters_},
+                    {"noise", noise_}};
     return {{"model.json", j.dump() + "\n"}};
+  }
+
+  // Of main effects; waves and trees mix columns and have no curves.
+  Portrait portrait() const override {
+    if (map_.fourier() > 0) return {};
+    return additive_portrait(map_, parameters_, noise_, *encoder_);
   }
 
  private:
@@ -52,23 +63,9 @@ class Predictor final : public SupervisedModel {
     return predictions;
   }
 
-  static Prediction classified(const std::vector<double>& margins) {
-    if (margins.size() == 1) {
-      const double p = 1 / (1 + std::exp(-margins[0]));
-      return {{1 - p, p}, p > 0.5 ? 1.0 : 0.0};
-    }
-    const auto top = std::max_element(margins.begin(), margins.end());
-    Prediction prediction{{}, static_cast<double>(top - margins.begin())};
-    double total = 0;
-    for (const double m : margins) {
-      prediction.probabilities.push_back(std::exp(m - *top));
-      total += prediction.probabilities.back();
-    }
-    for (double& p : prediction.probabilities) p /= total;
-    return prediction;
-  }
-
   std::vector<std::vector<double>> parameters_;
+  double noise_;
+  std::shared_ptr<const Encoder> encoder_;
   BinnedColumns columns_;
   FeatureMap map_;
   std::vector<OneHotBlock::Products> main_, leaves_;
@@ -107,7 +104,8 @@ std::unique_ptr<Model> load_kernel(const Files& files, Facts& facts) {
     if (j.at("schema") != 1 || j.at("type") != "kernel")
       throw DataError("'model.json' is not a kernel model that this version knows");
     return kernel_predictor({feature_design_from_json(j.at("features")),
-                             j.at("parameters").get<std::vector<std::vector<double>>>()},
+                             j.at("parameters").get<std::vector<std::vector<double>>>(),
+                             j.contains("noise") ? json_number(j["noise"], "the noise") : 0},
                             facts);
   } catch (const nlohmann::json::exception&) {
     throw DataError("'model.json' is not a kernel model",

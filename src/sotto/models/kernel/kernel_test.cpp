@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/kernel/crossed_data_test.hpp"
 #include "sotto/models/kernel/detail/kernel_model.hpp"
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
@@ -15,63 +15,15 @@
 namespace sotto {
 namespace {
 
-constexpr double kDelta = 1e-6;
-
-Schema schema(const std::string& relation, const std::string& target, std::size_t rows) {
-  return Schema::from_toml("relation = \"" + relation + "\"\nrows = " + std::to_string(rows) +
-                           "\n[columns.a]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
-                           "[columns.b]\ntype = \"numeric\"\nbounds = [-1, 1]\n"
-                           "[columns.c]\ntype = \"categorical\"\nvalues = [\"u\", \"v\", \"w\"]\n"
-                           "[columns.d]\ntype = \"boolean\"\n[columns.y]\nrole = \"target\"\n" +
-                           target);
-}
-
-const std::string kTwo = "type = \"boolean\"\n";
-const std::string kThree = "type = \"categorical\"\nvalues = [\"0\", \"1\", \"2\"]\n";
-const std::string kNumber = "type = \"numeric\"\nbounds = [-1, 1]\n";
-
-struct Record {
-  double a, b;
-  std::string c, d, y;
-};
-
-// The label follows the product of a and b, which no additive model can see, and c.
-std::vector<Record> records(std::size_t n, const std::string& target, unsigned seed = 1) {
-  std::mt19937 rng(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<Record> all;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double a = uniform(rng), b = uniform(rng);
-    const std::size_t c = rng() % 3;
-    const double f = 2 * a * b + 0.3 * (static_cast<double>(c) - 1);
-    std::string y = target == kTwo     ? (f > 0 ? "true" : "false")
-                    : target == kThree ? (f > 0.25    ? "2"
-                                          : f > -0.25 ? "1"
-                                                      : "0")
-                                       : std::to_string(0.4 * f);
-    all.push_back({a, b, std::string(1, "uvw"[c]), rng() % 2 ? "true" : "false", std::move(y)});
-  }
-  return all;
-}
-
-Table table_of(const std::vector<Record>& all, const Encoder& encoder) {
-  Table table(encoder);
-  for (const Record& r : all) {
-    const std::string a = std::to_string(r.a), b = std::to_string(r.b);
-    const std::vector<std::string_view> cells = {a, b, r.c, r.d};
-    Table::Sink sink = table.add_row();
-    std::size_t column = 0;
-    sink.factor = encoder.encode(cells, sink.dense, sink.hot, column);
-    table.add_target(encoder.encode_target(r.y));
-  }
-  return table;
-}
-
-// Adds a record whose cells are all missing, as a file would under zero_out.
-void add_null(Table& table) {
-  table.add_row().factor = std::numeric_limits<double>::quiet_NaN();
-  table.add_target(0);
-}
+using crossed::add_null;
+using crossed::kDelta;
+using crossed::kNumber;
+using crossed::kThree;
+using crossed::kTwo;
+using crossed::Record;
+using crossed::records;
+using crossed::schema;
+using crossed::table_of;
 
 TrainingRequest request_of(const std::string& kind, const Family& family, const Budget& budget,
                            const OptionValues::Raw& given = {}) {
@@ -107,6 +59,52 @@ TEST(Additive, LearnsWhatEachColumnSaysAndNoMore) {
   const double additive = trained(additive_family(), kTwo, budget, 1).classification.accuracy;
   EXPECT_GT(additive, 0.55);
   EXPECT_LT(additive, 0.75);
+}
+
+TEST(Additive, PairsSeeWhatTwoColumnsSayTogether) {
+  const Family family = additive_family();
+  const auto accuracy = [&](const std::string& pairs) {
+    const TrainingRequest request =
+        request_of("additive", family, Budget::approximate(3, kDelta), {{"pairs", {pairs}}});
+    const Facts facts = facts_for(family, schema("add_remove", kTwo, 8000), request);
+    const Table train = table_of(records(8000, kTwo), *facts.encoder),
+                test = table_of(records(3000, kTwo, 2), *facts.encoder);
+    Rng rng = Rng::insecure_seed(1);
+    const auto plan = plan_training(family, facts, request);
+    const TrainedModel model = plan->run(*table_in_memory(train), rng);
+    Facts again = facts;
+    EXPECT_EQ(load_kernel(model.value()->files(), again)->apply(test), model.value()->apply(test));
+    EXPECT_LE(epsilon(Spec{facts.relation, {*model.event()}}, Delta(kDelta)).upper, 3 + 1e-9);
+    return evaluate(true, model.value()->score(test)).classification.accuracy;
+  };
+  EXPECT_GT(accuracy("6"), accuracy("0") + 0.1);
+  accuracy("1000");  // more than there are
+}
+
+// A step function with a jump: the curve shows it, and the band says how sure it is.
+TEST(Additive, ItsPortraitShowsWhatEachColumnAdds) {
+  const Family family = additive_family();
+  const TrainingRequest request = request_of("additive", family, Budget::approximate(3, kDelta));
+  const Facts facts = facts_for(family, schema("add_remove", kNumber, 8000), request);
+  std::vector<Record> all = records(8000, kNumber);
+  for (Record& r : all) r.y = r.a > 0.5 ? "0.6" : "-0.2";
+  const Table train = table_of(all, *facts.encoder);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel model =
+      plan_training(family, facts, request)->run(*table_in_memory(train), rng);
+  const Portrait portrait = model.value()->portrait();
+  ASSERT_EQ(portrait.curves.size(), 4u);
+  EXPECT_EQ(portrait.curves[0].column, "a");
+  EXPECT_EQ(portrait.curves[2].points[1].label, "v");
+  double low = 0, high = 0;
+  for (const PortraitCurve::Point& p : portrait.curves[0].points) {
+    EXPECT_GE(p.x, -1);
+    EXPECT_LE(p.x, 1);
+    EXPECT_GT(p.spread, 0);
+    (p.x > 0.55 ? high : low) += p.value;
+  }
+  EXPECT_GT(high, 0);
+  EXPECT_LT(low, 0);
 }
 
 TEST(Kernel, EventCostsTheBudgetAndIsKnownBeforeData) {

@@ -10,6 +10,7 @@
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/models/kernel/detail/kernel_model.hpp"
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
+#include "sotto/models/kernel/detail/margin_loss.hpp"
 
 namespace sotto {
 namespace {
@@ -17,24 +18,17 @@ namespace {
 constexpr double kMomentum = 0.75;
 constexpr double kSmallMu = 0.14, kLargeMu = 0.25;  // about ε = 0.5 and 1 at δ = 1e-5
 constexpr std::uint64_t kFewestRounds = 30, kMostRounds = 300, kMostRoundsWithTrees = 150;
-constexpr double kResidualShare = 0.03;  // of the descent, for the clip of a number
-constexpr std::size_t kResidualReleases = 5;
 constexpr double kWaveUnit = 0x1p-24, kCountUnit = 0x1p-20;
 constexpr double kWaveRoom = 4e7;  // pairs × records kept in memory
 constexpr double kFreeRho = 8;     // sizes and steps of a run without noise
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 
-enum class Loss { two_classes, classes, number };
-
-double identity(double y) { return y; }
-double to_sign(double y) { return 2 * y - 1; }
-
 // What is fixed before the budget is known.
 struct Setting {
   Relation relation;
   double rows, contributions;
-  Loss loss;
+  MarginLoss loss;
   std::size_t outputs;
   const BinnedColumns& columns;
   KernelOptions options;
@@ -57,12 +51,19 @@ double share_of_marginals(double mu) { return mu < kSmallMu ? 0.15 : 0.10; }
 
 FeatureSizes sizes_of(const Setting& s, double mu) {
   FeatureSizes sizes;
-  if (s.options.main_only) return sizes;
+  if (s.options.main_only) {
+    // As many as there are, which the schema says.
+    const std::uint64_t d = s.columns.columns();
+    sizes.trees = std::min<std::uint64_t>(s.options.pairs, d * (d - 1) / 2);
+    sizes.pairs = true;
+    if (sizes.trees > 0) sizes.main = 0.6, sizes.tree_part = 0.4;
+    return sizes;
+  }
   const std::uint64_t room =
       static_cast<std::uint64_t>(std::max(20.0, std::floor(kWaveRoom / std::max(1.0, s.rows))));
   sizes.fourier = s.options.fourier.value_or(
-      std::min<std::uint64_t>(s.loss == Loss::classes ? 400 : 200, room));
-  sizes.trees = s.options.trees.value_or(s.loss != Loss::classes && mu >= kLargeMu ? 100 : 0);
+      std::min<std::uint64_t>(s.loss == MarginLoss::classes ? 400 : 200, room));
+  sizes.trees = s.options.trees.value_or(s.loss != MarginLoss::classes && mu >= kLargeMu ? 100 : 0);
   if (sizes.trees > 0) {
     sizes.main = 0.3, sizes.fourier_part = 0.3, sizes.tree_part = 0.4;
   } else {
@@ -75,11 +76,11 @@ FeatureSizes sizes_of(const Setting& s, double mu) {
   return sizes;
 }
 
-double kappa(Loss loss, bool trees) {
+double kappa(MarginLoss loss, bool trees) {
   switch (loss) {
-    case Loss::two_classes: return trees ? 1.2 : 1.6;
-    case Loss::classes: return 1;
-    case Loss::number: return trees ? 0.35 : 0.5;
+    case MarginLoss::two_classes: return trees ? 1.2 : 1.6;
+    case MarginLoss::classes: return 1;
+    case MarginLoss::number: return trees ? 0.35 : 0.5;
   }
   return 1;
 }
@@ -93,7 +94,7 @@ LatticeNoise noise(const Setting& s, double rho, double distance, double unit, s
 Mechanisms::Mechanisms(const Setting& s, double rho)
     : sizes(sizes_of(s, std::sqrt(2 * rho))),
       marginals(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
-                s.loss != Loss::classes, rho * share_of_marginals(std::sqrt(2 * rho))) {
+                s.loss != MarginLoss::classes, rho * share_of_marginals(std::sqrt(2 * rho))) {
   const bool small = std::sqrt(2 * rho) < kSmallMu, replaced = s.relation == Relation::replace_one;
   double left = 1 - share_of_marginals(std::sqrt(2 * rho));
   if (sizes.fourier > 0) {
@@ -109,14 +110,14 @@ Mechanisms::Mechanisms(const Setting& s, double rho)
     left -= share;
   }
   double descent = rho * left * (1 - 0x1p-40);
-  if (s.loss == Loss::number) {
+  if (s.loss == MarginLoss::number) {
     residuals = noise(s, descent * kResidualShare / kResidualReleases, 1, kCountUnit, 1);
     descent *= 1 - kResidualShare;
   }
   const double distance = contribution_factor(s.relation);
   const std::uint64_t most = sizes.trees > 0 ? kMostRoundsWithTrees : kMostRounds;
   // τ at which steps are as long as they may be.
-  const double longest = s.loss == Loss::number ? 15 : 60;
+  const double longest = s.loss == MarginLoss::number ? 15 : 60;
   time = std::min(kappa(s.loss, sizes.trees > 0) * s.rows * std::sqrt(2 * descent) /
                       (distance * s.contributions),
                   longest * static_cast<double>(most));
@@ -148,7 +149,7 @@ class KernelTraining final : public TrainingPlan {
         setting_{facts.relation,
                  static_cast<double>(facts.declared_rows()),
                  static_cast<double>(facts.contributions),
-                 loss_of(facts),
+                 margin_loss(facts),
                  facts.classes().size() <= 2 ? 1 : facts.classes().size(),
                  columns_,
                  options},
@@ -162,14 +163,15 @@ class KernelTraining final : public TrainingPlan {
     return private_ ? std::optional(mechanisms_.event()) : std::nullopt;
   }
   Relation relation() const override { return facts_.relation; }
-  std::string describe() const { return explain().words; }
 
   Explanation explain() const override {
     Explanation e{.method = private_ ? "gradient" : "none"};
     e.words = fmt::format("{} steps of full-batch descent on main effects", mechanisms_.rounds);
     if (mechanisms_.sizes.fourier > 0)
       e.words += fmt::format(", {} random waves", 2 * mechanisms_.sizes.fourier);
-    if (mechanisms_.sizes.trees > 0)
+    if (mechanisms_.sizes.pairs && mechanisms_.sizes.trees > 0)
+      e.words += fmt::format(" and {} pairs of columns", mechanisms_.sizes.trees);
+    else if (mechanisms_.sizes.trees > 0)
       e.words += fmt::format(" and the leaves of {} random trees", mechanisms_.sizes.trees);
     if (private_)
       e.words += fmt::format(
@@ -184,35 +186,13 @@ class KernelTraining final : public TrainingPlan {
 
   TrainedModel run(Source& source, Rng& rng, RunControl& control) override {
     source.keep();
-    std::unique_ptr<Model> model = kernel_predictor(fit(source, rng, control), facts_);
-    if (!private_) return Unprotected<std::unique_ptr<Model>>{std::move(model)};
-    return Release<std::unique_ptr<Model>>(std::move(model),
-                                           Spent{mechanisms_.event(), relation(), describe()});
+    return finished(kernel_predictor(fit(source, rng, control), facts_));
   }
 
  private:
-  // The plan as the concept wants it: with an event for certain.
-  struct Spent {
-    Event spent;
-    Relation of;
-    std::string words;
-    Event event() const { return spent; }
-    Relation relation() const { return of; }
-    std::string describe() const { return words; }
-  };
-
-  static Loss loss_of(const Facts& facts) {
-    const std::size_t classes = facts.classes().size();
-    return classes == 0 ? Loss::number : classes == 2 ? Loss::two_classes : Loss::classes;
-  }
   double rho_for(const TrainingRequest& request) const {
-    const Budget& budget = required_budget(request);
-    if (budget.is_pure())
-      throw InvalidArgument("this model needs Gaussian noise, which has no pure epsilon",
-                            "give `delta` or `rho` too, or another `model`");
-    return rho_of(confirmed(budget, facts_.relation, [&](const Budget& b) {
-      return Mechanisms(setting_, rho_of(b)).event();
-    }));
+    return confirmed_rho(request, facts_.relation,
+                         [&](double rho) { return Mechanisms(setting_, rho).event(); });
   }
 
   // Noise, or none for a run that is NOT PRIVATE.
@@ -288,41 +268,10 @@ class KernelTraining final : public TrainingPlan {
     return rows;
   }
 
-  // Residuals of one record divided by the clip.
-  static void slopes(Loss loss, double clip, std::span<const double> margins, float target,
-                     std::span<double> out) {
-    switch (loss) {
-      case Loss::two_classes:
-        out[0] = std::clamp((1 / (1 + std::exp(-margins[0])) - static_cast<double>(target)) / clip,
-                            -1.0, 1.0);
-        return;
-      case Loss::number:
-        out[0] = std::clamp((margins[0] - static_cast<double>(target)) / clip, -1.0, 1.0);
-        return;
-      case Loss::classes: {
-        const double top = *std::max_element(margins.begin(), margins.end());
-        double total = 0;
-        for (std::size_t k = 0; k < out.size(); ++k) total += out[k] = std::exp(margins[k] - top);
-        for (std::size_t k = 0; k < out.size(); ++k)
-          out[k] = out[k] / total - (static_cast<double>(target) == static_cast<double>(k) ? 1 : 0);
-        return;  // KernelRows clips them to norm 1
-      }
-    }
-  }
-
-  bool releases_residuals(std::uint64_t round) const {
-    const std::uint64_t r = mechanisms_.rounds;
-    return setting_.loss == Loss::number &&
-           (round == 0 || round == std::max<std::uint64_t>(1, r / 16) ||
-            round == std::max<std::uint64_t>(2, r / 8) ||
-            round == std::max<std::uint64_t>(3, r / 4) ||
-            round == std::max<std::uint64_t>(4, r / 2));
-  }
-
   KernelModel fit(Source& source, Rng& rng, RunControl& control) const {
     std::vector<bool> numeric;
     for (std::size_t j = 0; j < columns_.columns(); ++j) numeric.push_back(columns_.is_numeric(j));
-    const auto label = setting_.loss == Loss::two_classes ? to_sign : identity;
+    const auto label = label_of(setting_.loss);
     FeatureDesign design = FeatureDesign::draw(
         mechanisms_.sizes, mechanisms_.marginals.run(source, label, rng).value, numeric, rng);
     centre(design, source, rng);
@@ -336,25 +285,19 @@ class KernelTraining final : public TrainingPlan {
         mechanisms_.time / static_cast<double>(mechanisms_.rounds) * (1 - kMomentum) * whole;
     std::vector<std::vector<double>> theta(setting_.outputs, std::vector<double>(dimension)),
         velocity = theta;
-    double clip = setting_.loss == Loss::two_classes ? 0.6 : 1;
+    double clip = first_clip(setting_.loss), variance = 0;  // of what noise adds to a parameter
     for (std::uint64_t round = 0; round < mechanisms_.rounds; ++round) {
-      if (releases_residuals(round)) {
+      if (mechanisms_.residuals && measures_residuals(round, mechanisms_.rounds)) {
         const int128 squares = rows.sum_of(
-            theta,
-            [](std::span<const double> m, float y) {
-              const double r = std::clamp(m[0], -1.0, 1.0) - static_cast<double>(y);
-              return r * r / 4;
-            },
-            0);
-        const double mean = noised(*mechanisms_.residuals, {squares}, rng)[0] * 4 / setting_.rows;
-        clip = std::clamp(1.2 * std::sqrt(std::max(0.0, mean)), 0.02, 1.0);
+            theta, [](std::span<const double> m, float y) { return quarter_square(m[0], y); }, 0);
+        clip = clip_from(noised(*mechanisms_.residuals, {squares}, rng)[0] / setting_.rows);
       }
       const std::vector<double> sums =
           noised(*mechanisms_.gradient,
                  rows.weighted_sum(
                      theta,
                      [&](std::span<const double> m, float y, std::span<double> out) {
-                       slopes(setting_.loss, clip, m, y, out);
+                       residuals(setting_.loss, clip, m, y, out);
                      },
                      0),
                  rng);
@@ -365,10 +308,15 @@ class KernelTraining final : public TrainingPlan {
           theta[k][i] = std::clamp(theta[k][i] - step * velocity[k][i], -1e6, 1e6);
         }
       }
+      if (private_) {
+        const double added =
+            step / (1 - kMomentum) * clip * mechanisms_.gradient->scale() / setting_.rows;
+        variance += added * added;
+      }
       progress.advance(round + 1);
     }
     progress.finish();
-    return {map.design(), std::move(theta)};
+    return {map.design(), std::move(theta), std::sqrt(variance)};
   }
 
   Facts facts_;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kUnit = std::int64_t{1} << 20;
 constexpr double kGranularity = 0x1p-20;
+constexpr double kFromImportance = 0.7;
 
 LatticeNoise noise_of(const BinnedColumns& columns, Relation relation, std::uint64_t contributions,
                       bool labels, double rho) {
@@ -27,6 +28,19 @@ LatticeNoise noise_of(const BinnedColumns& columns, Relation relation, std::uint
 }
 
 }  // namespace
+
+std::vector<double> drawing_shares(const std::vector<ColumnScale>& columns) {
+  const double d = static_cast<double>(columns.size());
+  double total = 0;
+  std::vector<double> p;
+  for (const ColumnScale& column : columns) {
+    p.push_back(std::sqrt(std::sqrt(column.importance)));
+    total += p.back();
+  }
+  for (double& x : p)
+    x = total > 0 ? kFromImportance * x / total + (1 - kFromImportance) / d : 1 / d;
+  return p;
+}
 
 MarginalsPlan::MarginalsPlan(const BinnedColumns& columns, Relation relation,
                              std::uint64_t contributions, bool labels, double rho)

@@ -109,6 +109,10 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
   return std::make_unique<NaiveBayesTraining>(facts, request);
 }
 
+Merit merit(const Situation& s) {
+  return {s.pure && s.classes > 2 ? 0.7 : 0.2, "a pure epsilon, many classes: counts alone"};
+}
+
 }  // namespace
 
 Family naive_bayes_family() {
@@ -123,7 +127,8 @@ Family naive_bayes_family() {
                       {"none", "no noise: NOT PRIVATE"}},
           .prepare = prepare,
           .plan = plan,
-          .load = load_naive_bayes};
+          .load = load_naive_bayes,
+          .merit = merit};
 }
 
 }  // namespace sotto

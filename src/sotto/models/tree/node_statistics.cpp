@@ -5,22 +5,8 @@
 
 namespace sotto {
 
-namespace {
-// Numbers are asked at every fourth bin: 64 bins of the declared bounds.
-constexpr std::uint32_t kAskEvery = 4;
-}  // namespace
-
 NodeStatistics::NodeStatistics(const BinnedColumns& columns, std::size_t classes)
-    : columns_(columns), classes_(classes) {
-  for (std::uint32_t j = 0; j < columns.columns(); ++j) {
-    const std::uint32_t levels = columns.levels(j);
-    if (columns.is_numeric(j)) {
-      for (std::uint32_t l = kAskEvery; l < levels; l += kAskEvery) candidates_.push_back({j, l});
-    } else {
-      for (std::uint32_t l = 0; l < levels; ++l) candidates_.push_back({j, l});
-    }
-  }
-}
+    : columns_(columns), cells_(columns), classes_(classes) {}
 
 void NodeStatistics::add(double target, std::span<int128> figures) const {
   if (classes_ > 0) {
@@ -34,21 +20,24 @@ void NodeStatistics::add(double target, std::span<int128> figures) const {
   figures[2] += y * y / kUnit;
 }
 
-std::vector<int128> NodeStatistics::collect(Source& source, const TreeModel& tree,
-                                            std::size_t depth) const {
-  const std::size_t nodes = std::size_t{1} << depth, width = columns_.size() * figures();
-  return source.sum(nodes * width, [&](const Table& block, std::span<int128> sums) {
-    std::vector<BinnedColumns::Cell> cells(columns_.columns());
-    for (std::size_t i = 0; i < block.rows(); ++i) {
-      if (block.is_null(i)) continue;
-      columns_.read(block, i, cells);
-      const std::size_t node = tree.leaf(columns_, cells, depth);
-      for (std::size_t j = 0; j < cells.size(); ++j) {
-        const std::size_t cell = columns_.offset(j) + cells[j].level;
-        add(block.targets()[i], sums.subspan(node * width + cell * figures(), figures()));
-      }
-    }
-  });
+std::vector<int128> NodeStatistics::collect(Source& source, std::span<const TreeModel> trees,
+                                            const Membership& membership, std::size_t depth) const {
+  const std::size_t nodes = std::size_t{1} << depth;
+  return source.sum(
+      trees.size() * nodes * width(), [&](const Table& block, std::span<int128> sums) {
+        std::vector<BinnedColumns::Cell> cells(columns_.columns());
+        for (std::size_t i = 0; i < block.rows(); ++i) {
+          if (block.is_null(i)) continue;
+          columns_.read(block, i, cells);
+          membership.each(cells, block.targets()[i], [&](std::size_t tree) {
+            const std::size_t node = tree * nodes + trees[tree].leaf(columns_, cells, depth);
+            for (std::size_t j = 0; j < cells.size(); ++j) {
+              const std::size_t cell = cells_.offset(j) + cells_.cell(j, cells[j].level);
+              add(block.targets()[i], sums.subspan(node * width() + cell * figures(), figures()));
+            }
+          });
+        }
+      });
 }
 
 double NodeStatistics::impurity(std::span<const double> figures) const {
@@ -65,33 +54,32 @@ double NodeStatistics::impurity(std::span<const double> figures) const {
   return n > 0 ? std::max(0.0, squares - sum * sum / n) / 4 : 0;
 }
 
-std::vector<double> NodeStatistics::scores(std::span<const int128> sums, std::size_t node) const {
-  const std::size_t f = figures(), width = columns_.size() * f;
-  const std::span<const int128> own = sums.subspan(node * width, width);
+std::vector<double> NodeStatistics::scores(std::span<const int128> own) const {
+  const std::size_t f = figures();
   // All records of the node, from the cells of the first column.
   std::vector<double> all(f), yes(f), no(f);
-  for (std::size_t l = 0; l < columns_.levels(0); ++l)
-    for (std::size_t k = 0; k < f; ++k)
-      all[k] += static_cast<double>(own[(columns_.offset(0) + l) * f + k]);
+  for (std::size_t l = 0; l < cells_.cells(0); ++l)
+    for (std::size_t k = 0; k < f; ++k) all[k] += static_cast<double>(own[l * f + k]);
   std::vector<double> scores;
-  scores.reserve(candidates_.size());
+  scores.reserve(candidates().size());
   std::uint32_t column = static_cast<std::uint32_t>(-1), next = 0;
-  for (const Question& q : candidates_) {
-    const int128* const cells = own.data() + columns_.offset(q.column) * f;
+  for (const Question& q : candidates()) {
+    const int128* const cells = own.data() + cells_.offset(q.column) * f;
+    const std::uint32_t cell = cells_.cell(q.column, q.level);
     if (columns_.is_numeric(q.column)) {
       if (q.column != column) {
         column = q.column;
         next = 0;
         std::fill(no.begin(), no.end(), 0.0);
       }
-      for (; next < q.level; ++next)
+      for (; next < cell; ++next)
         for (std::size_t k = 0; k < f; ++k) no[k] += static_cast<double>(cells[next * f + k]);
       for (std::size_t k = 0; k < f; ++k) yes[k] = all[k] - no[k];
       scores.push_back(-impurity(yes) - impurity(no));
     } else {
       std::vector<double> other(f);
       for (std::size_t k = 0; k < f; ++k) {
-        yes[k] = static_cast<double>(cells[q.level * f + k]);
+        yes[k] = static_cast<double>(cells[cell * f + k]);
         other[k] = all[k] - yes[k];
       }
       scores.push_back(-impurity(yes) - impurity(other));

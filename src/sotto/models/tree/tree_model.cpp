@@ -7,6 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/learning/model_file.hpp"
+#include "sotto/models/tree/detail/tree_portrait.hpp"
 
 namespace sotto {
 namespace {
@@ -16,19 +17,30 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t kMaximalDepth = 16;
 constexpr std::uint64_t kLevels = 0xffffffff;
 
+json to_json(const TreeModel& tree) {
+  json questions = json::array();
+  for (const Question& q : tree.questions) questions.push_back({q.column, q.level});
+  return {{"depth", tree.depth}, {"questions", std::move(questions)}, {"answers", tree.answers}};
+}
+
 class Predictor final : public SupervisedModel {
  public:
-  Predictor(TreeModel model, const Facts& facts)
-      : SupervisedModel(facts), model_(std::move(model)), columns_(*facts.encoder) {}
+  Predictor(std::vector<TreeModel> trees, const Facts& facts)
+      : SupervisedModel(facts),
+        trees_(std::move(trees)),
+        columns_(*facts.encoder),
+        encoder_(facts.encoder) {}
+
+  Portrait portrait() const override { return portrait_of(trees_, *encoder_); }
 
   Files files() const override {
-    json questions = json::array();
-    for (const Question& q : model_.questions) questions.push_back({q.column, q.level});
-    const json j = {{"schema", 1},
-                    {"type", "tree"},
-                    {"depth", model_.depth},
-                    {"questions", std::move(questions)},
-                    {"answers", model_.answers}};
+    json j = {{"schema", 1}, {"type", trees_.size() == 1 ? "tree" : "forest"}};
+    if (trees_.size() == 1) {
+      j.update(to_json(trees_.front()));
+    } else {
+      j["trees"] = json::array();
+      for (const TreeModel& tree : trees_) j["trees"].push_back(to_json(tree));
+    }
     return {{"model.json", j.dump(1) + "\n"}};
   }
 
@@ -39,21 +51,27 @@ class Predictor final : public SupervisedModel {
     std::vector<BinnedColumns::Cell> cells(columns_.columns());
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       columns_.read(table, i, cells);
-      const std::vector<double>& answer =
-          model_.answers[model_.leaf(columns_, cells, model_.depth)];
+      std::vector<double> mean;
+      for (const TreeModel& tree : trees_) {
+        const std::vector<double>& answer = tree.answers[tree.leaf(columns_, cells, tree.depth)];
+        mean.resize(answer.size());
+        for (std::size_t k = 0; k < mean.size(); ++k)
+          mean[k] += answer[k] / static_cast<double>(trees_.size());
+      }
       if (task() == Task::regress) {
-        predictions[i].value = answer[0];
+        predictions[i].value = mean[0];
       } else {
-        predictions[i].probabilities = answer;
         predictions[i].value =
-            static_cast<double>(std::max_element(answer.begin(), answer.end()) - answer.begin());
+            static_cast<double>(std::max_element(mean.begin(), mean.end()) - mean.begin());
+        predictions[i].probabilities = std::move(mean);
       }
     }
     return predictions;
   }
 
-  TreeModel model_;
+  std::vector<TreeModel> trees_;
   BinnedColumns columns_;
+  std::shared_ptr<const Encoder> encoder_;
 };
 
 [[noreturn]] void does_not_fit() {
@@ -75,40 +93,51 @@ std::size_t TreeModel::leaf(const BinnedColumns& columns,
   return at;
 }
 
-std::unique_ptr<Model> tree_predictor(TreeModel model, const Facts& facts) {
-  if (!facts.encoder || !facts.encoder->has_target()) does_not_fit();
+std::unique_ptr<Model> tree_predictor(std::vector<TreeModel> trees, const Facts& facts) {
+  if (!facts.encoder || !facts.encoder->has_target() || trees.empty()) does_not_fit();
   const BinnedColumns columns(*facts.encoder);
   const std::size_t classes = facts.classes().size();
-  if (model.depth > kMaximalDepth ||
-      model.questions.size() != (std::size_t{1} << model.depth) - 1 ||
-      model.answers.size() != std::size_t{1} << model.depth)
-    does_not_fit();
-  for (const Question& q : model.questions)
-    if (q.column >= columns.columns() || q.level >= columns.levels(q.column)) does_not_fit();
-  for (const std::vector<double>& answer : model.answers) {
-    if (answer.size() != std::max<std::size_t>(1, classes)) does_not_fit();
-    for (const double x : answer)
-      if (!(std::abs(x) <= 1) || (classes > 0 && x < 0)) does_not_fit();
+  for (const TreeModel& model : trees) {
+    if (model.depth > kMaximalDepth ||
+        model.questions.size() != (std::size_t{1} << model.depth) - 1 ||
+        model.answers.size() != std::size_t{1} << model.depth)
+      does_not_fit();
+    for (const Question& q : model.questions)
+      if (q.column >= columns.columns() || q.level >= columns.levels(q.column)) does_not_fit();
+    for (const std::vector<double>& answer : model.answers) {
+      if (answer.size() != std::max<std::size_t>(1, classes)) does_not_fit();
+      for (const double x : answer)
+        if (!(std::abs(x) <= 1) || (classes > 0 && x < 0)) does_not_fit();
+    }
   }
-  return std::make_unique<Predictor>(std::move(model), facts);
+  return std::make_unique<Predictor>(std::move(trees), facts);
 }
 
-std::unique_ptr<Model> load_tree(const Files& files, Facts& facts) {
-  TreeModel model;
-  try {
-    const json j = model_json(files);
-    if (j.at("schema") != 1 || j.at("type") != "tree")
-      throw DataError("'model.json' is not a tree that this version knows");
+std::unique_ptr<Model> load_trees(const Files& files, Facts& facts) {
+  std::vector<TreeModel> trees;
+  const auto read = [&](const json& j) {
+    TreeModel& model = trees.emplace_back();
     model.depth = json_count(j.at("depth"), "the depth of the tree", kMaximalDepth);
     for (const json& q : j.at("questions"))
       model.questions.push_back(
           {static_cast<std::uint32_t>(json_count(q.at(0), "a column", kLevels)),
            static_cast<std::uint32_t>(json_count(q.at(1), "a level", kLevels))});
     model.answers = j.at("answers").get<std::vector<std::vector<double>>>();
+  };
+  try {
+    const json j = model_json(files);
+    const bool forest = j.at("type") == "forest";
+    if (j.at("schema") != 1 || !(forest || j.at("type") == "tree"))
+      throw DataError("'model.json' is no tree and no forest that this version knows");
+    if (forest) {
+      for (const json& tree : j.at("trees")) read(tree);
+    } else {
+      read(j);
+    }
   } catch (const nlohmann::json::exception&) {
     throw DataError("'model.json' is not a tree", "restore it from where the artifact was copied");
   }
-  return tree_predictor(std::move(model), facts);
+  return tree_predictor(std::move(trees), facts);
 }
 
 }  // namespace sotto

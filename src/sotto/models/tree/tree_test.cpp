@@ -7,6 +7,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/models/tree/detail/node_statistics.hpp"
+#include "sotto/models/tree/detail/noisy_gains.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 #include "support/record_replay.hpp"
 
@@ -65,13 +66,16 @@ void add_null(Table& table) {
   table.add_target(0);
 }
 
-TrainingRequest request(const std::optional<Budget>& budget, const std::string& depth = "3") {
+TrainingRequest request(const std::optional<Budget>& budget, const std::string& depth = "3",
+                        const std::string& method = "exponential") {
   return {.kind = "tree",
-          .method = budget ? "exponential" : "none",
+          .method = budget ? method : "none",
           .budget = budget,
           .options = OptionValues(options_of(tree_family(), "tree"),
                                   OptionValues::Raw{{"depth", {depth}}})};
 }
+
+const std::vector<std::string> kMethods = {"exponential", "histogram", "sulq", "random"};
 
 TrainedModel train(const std::vector<Record>& all, const Facts& facts, const TrainingRequest& asked,
                    Rng& rng) {
@@ -98,6 +102,72 @@ TEST(Tree, FindsTheQuestionsThatMadeTheData) {
       }
     }
   }
+}
+
+TEST(Tree, NoisyCountsFindThemToo) {
+  for (const std::string method : {"histogram", "sulq"}) {
+    for (const bool number : {false, true}) {
+      const TrainingRequest asked = request(Budget::approximate(2, kDelta), "3", method);
+      const Facts facts =
+          facts_for(tree_family(), schema("add_remove", number ? kNumber : kThree, 4000), asked);
+      Rng rng = Rng::insecure_seed(4);
+      const TrainedModel tree = train(records(4000, number), facts, asked, rng);
+      const Table test = table_of(records(2000, number, 2), *facts.encoder);
+      const Evaluation e = evaluate(!number, tree.value()->score(test));
+      EXPECT_GT(number ? e.regression.r2 : e.classification.accuracy, 0.9) << method;
+    }
+  }
+}
+
+// With a budget beyond all need every chosen tree is as good as the greedy one.
+TEST(Tree, WithMuchBudgetItIsAsGoodAsWithoutNoise) {
+  const auto accuracy = [](const std::optional<Budget>& budget, const std::string& method) {
+    const TrainingRequest asked = request(budget, "3", method);
+    const Facts facts = facts_for(tree_family(), schema("add_remove", kThree, 4000), asked);
+    Rng rng = Rng::insecure_seed(4);
+    const TrainedModel tree = train(records(4000, false), facts, asked, rng);
+    const Table test = table_of(records(2000, false, 2), *facts.encoder);
+    return evaluate(true, tree.value()->score(test)).classification.accuracy;
+  };
+  const double best = accuracy({}, "none");
+  for (const std::string method : {"exponential", "histogram", "sulq"})
+    EXPECT_NEAR(accuracy(Budget::pure(1000), method), best, 0.01) << method;
+}
+
+// The worked example of six students: 4 of 6 pass.
+TEST(Entropy, InformationGainOfTheGradeTable) {
+  const auto gain = [](const std::vector<std::vector<double>>& sides) {
+    double rest = 0;
+    for (const std::vector<double>& side : sides) rest += (side[0] + side[1]) / 6 * entropy(side);
+    return entropy(std::vector<double>{4, 2}) - rest;
+  };
+  EXPECT_NEAR(entropy(std::vector<double>{4, 2}), 0.918, 5e-4);
+  EXPECT_NEAR(gain({{2, 0}, {1, 1}, {1, 1}}), 0.252, 5e-4);
+  EXPECT_NEAR(gain({{1, 0}, {1, 1}, {2, 1}}), 0.126, 5e-4);
+  EXPECT_NEAR(gain({{3, 0}, {1, 2}}), 0.459, 5e-4);
+}
+
+// Without noise the gain of noisy counts by Gini is what the scores of the exponential mechanism say.
+TEST(NoisyGains, AgreeWithTheScoresOfExactCounts) {
+  const Encoder encoder(schema("add_remove", kThree, 10));
+  const BinnedColumns columns(encoder);
+  const NodeStatistics statistics(columns, 3);
+  const Table table = table_of(records(500, false), encoder);
+  const std::vector<TreeModel> root = {{.depth = 0}};
+  const std::vector<int128> sums =
+      statistics.collect(*table_in_memory(table), root, Membership::all(1), 0);
+  const std::vector<double> cells(sums.begin(), sums.end());
+  const std::vector<double> scores = statistics.scores(sums),
+                            gains = noisy_gains(statistics.cells(), cells, 3, false,
+                                                Criterion::gini, 0);
+  const auto best = [](const std::vector<double>& x) {
+    return std::max_element(x.begin(), x.end()) - x.begin();
+  };
+  EXPECT_EQ(best(scores), best(gains));
+  for (std::size_t i = 1; i < scores.size(); ++i)
+    if (gains[i] >= 0 && gains[0] >= 0) {
+      EXPECT_NEAR(scores[i] - scores[0], gains[i] - gains[0], 1e-6);
+    }
 }
 
 TEST(Tree, WithoutNoiseItIsTheGreedyTree) {
@@ -127,9 +197,11 @@ TEST(NodeStatistics, ARecordMovesAllScoresOfItsNodeDownwardsByAtMostOne) {
       all.push_back(
           {static_cast<double>(rng() % 64), "u", "true", number ? (rng() % 2 ? "-1" : "1") : "0"});
       const Table after = table_of(all, encoder);
-      const TreeModel root{.depth = 0};
-      const auto a = statistics.scores(statistics.collect(*table_in_memory(before), root, 0), 0);
-      const auto b = statistics.scores(statistics.collect(*table_in_memory(after), root, 0), 0);
+      const std::vector<TreeModel> root = {{.depth = 0}};
+      const auto a = statistics.scores(
+          statistics.collect(*table_in_memory(before), root, Membership::all(1), 0));
+      const auto b = statistics.scores(
+          statistics.collect(*table_in_memory(after), root, Membership::all(1), 0));
       for (std::size_t i = 0; i < a.size(); ++i) {
         EXPECT_LE(b[i] - a[i], 1e-6);
         EXPECT_GE(b[i] - a[i], -1);
@@ -143,12 +215,14 @@ TEST(NodeStatistics, ARecordMovesAllScoresOfItsNodeDownwardsByAtMostOne) {
 TEST(Tree, EventCostsTheBudgetAndIsKnownBeforeData) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
     for (const Budget& budget : {Budget::pure(1), Budget::approximate(1, kDelta)}) {
-      const TrainingRequest asked = request(budget);
-      const Facts facts = facts_for(tree_family(), schema(relation, kThree, 500), asked);
-      const auto plan = plan_training(tree_family(), facts, asked);
-      const Bound bound = epsilon(Spec{facts.relation, {*plan->event()}}, Delta(kDelta));
-      EXPECT_LE(bound.upper, 1 + 1e-9);
-      EXPECT_GT(bound.upper, 0.8);
+      for (const std::string& method : kMethods) {
+        const TrainingRequest asked = request(budget, "3", method);
+        const Facts facts = facts_for(tree_family(), schema(relation, kThree, 500), asked);
+        const auto plan = plan_training(tree_family(), facts, asked);
+        const Bound bound = epsilon(Spec{facts.relation, {*plan->event()}}, Delta(kDelta));
+        EXPECT_LE(bound.upper, 1 + 1e-9) << method;
+        EXPECT_GT(bound.upper, 0.8) << method;
+      }
     }
   }
 }
@@ -156,8 +230,9 @@ TEST(Tree, EventCostsTheBudgetAndIsKnownBeforeData) {
 TEST(Tree, ReplayOnNeighboursStaysWithinTheSensitivity) {
   for (const char* relation : {"add_remove", "replace_one"}) {
     for (const bool number : {false, true}) {
-      for (const Budget& budget : {Budget::pure(1), Budget::approximate(1, kDelta)}) {
-        const TrainingRequest asked = request(budget);
+      for (std::size_t variant = 0; variant < 2 * kMethods.size(); ++variant) {
+        const Budget budget = variant % 2 ? Budget::pure(1) : Budget::approximate(1, kDelta);
+        const TrainingRequest asked = request(budget, "3", kMethods[variant / 2]);
         const Facts facts =
             facts_for(tree_family(), schema(relation, number ? kNumber : kThree, 30), asked);
         const auto all = records(30, number);
@@ -216,16 +291,16 @@ TEST(Tree, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
   const TrainedModel tree = train(records(100, false), facts, asked, rng);
   const Files files = tree.value()->files();
   const Table table = table_of(records(20, false), *facts.encoder);
-  EXPECT_EQ(load_tree(files, facts)->apply(table), tree.value()->apply(table));
+  EXPECT_EQ(load_trees(files, facts)->apply(table), tree.value()->apply(table));
   const std::string text = files.at("model.json");
   std::string deeper = text;
   deeper.replace(deeper.find("\"depth\": 3") + 9, 1, "9");
-  EXPECT_THROW(load_tree({{"model.json", deeper}}, facts), DataError);
-  EXPECT_THROW(load_tree({{"model.json", text.substr(0, 40)}}, facts), DataError);
+  EXPECT_THROW(load_trees({{"model.json", deeper}}, facts), DataError);
+  EXPECT_THROW(load_trees({{"model.json", text.substr(0, 40)}}, facts), DataError);
   std::string huge = text;
   huge.replace(huge.find("\"depth\": 3") + 9, 1, "1e300");
   for (const std::string& hostile : {huge, std::string(1000000, '[')})
-    EXPECT_THROW(load_tree({{"model.json", hostile}}, facts), DataError);
+    EXPECT_THROW(load_trees({{"model.json", hostile}}, facts), DataError);
 }
 
 }  // namespace sotto

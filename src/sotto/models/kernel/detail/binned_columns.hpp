@@ -37,6 +37,11 @@ class BinnedColumns {
     std::uint32_t level = 0;
     float inside = 0.5f;  // where in its bin a number lies, 0 … 1
   };
+  // Of a number: where a bin starts, as the encoder scales it.
+  static double start_of(const Encoder& encoder, std::uint32_t level) {
+    const double place = static_cast<double>(level) / static_cast<double>(kBins);
+    return encoder.schema().scaling == Scaling::unit ? place : 2 * place - 1;
+  }
   // Not for null records.
   void read(const Table& table, std::size_t row, std::span<Cell> cells) const;
 

@@ -27,6 +27,7 @@ struct FeatureSizes {
   std::size_t fourier = 0;  // pairs of cosine and sine
   std::size_t trees = 0;
   double main = 1, fourier_part = 0, tree_part = 0;  // squared lengths; add up to 1
+  bool pairs = false;  // trees are pairs of columns: the most important ones, cut at set places
 };
 
 inline constexpr std::size_t kMainLevels = 16, kTreeDepth = 5;

@@ -12,6 +12,7 @@ namespace sotto {
 struct KernelModel {
   FeatureDesign design;
   std::vector<std::vector<double>> parameters;  // one output: two classes or a number
+  double noise = 0;  // the standard deviation of what noise has added to each parameter
 };
 
 // As a model of the shelf. Throws DataError when it does not fit the encoder.

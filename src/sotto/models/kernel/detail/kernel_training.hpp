@@ -28,7 +28,8 @@ namespace sotto {
 struct KernelOptions {
   // Left open: by a public rule.
   std::optional<std::uint64_t> fourier = {}, trees = {}, iterations = {};
-  bool main_only = false;  // an additive model
+  bool main_only = false;   // an additive model
+  std::uint64_t pairs = 0;  // of columns, in an additive model
 };
 
 // Throws InvalidArgument, Unsupported or DataError.

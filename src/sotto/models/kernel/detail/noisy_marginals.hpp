@@ -37,6 +37,9 @@ struct ColumnScale {
   }
 };
 
+// How often each column is looked at: 0.7·importance^¼ (normalised) + 0.3/d.
+std::vector<double> drawing_shares(const std::vector<ColumnScale>& columns);
+
 class MarginalsPlan {
  public:
   // labels: false for several classes.

@@ -31,6 +31,9 @@ class OneHotBlock {
   std::size_t size() const { return scale_.size(); }  // levels of all groups
   std::size_t at(std::size_t group, std::uint32_t level) const { return first_[group] + level; }
 
+  // What a level is multiplied by in V.
+  double scale(std::size_t at) const { return static_cast<double>(scale_[at]) * 0x1p-16; }
+
   float factor(std::span<const std::uint16_t> levels) const;
 
   // ⟨parameters, V⟩ needs these two: a number for each level, and what the means amount to.

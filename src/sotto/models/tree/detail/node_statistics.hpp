@@ -19,6 +19,8 @@
 
 #include "sotto/learning/source.hpp"
 #include "sotto/models/kernel/detail/binned_columns.hpp"
+#include "sotto/models/tree/detail/membership.hpp"
+#include "sotto/models/tree/detail/question_cells.hpp"
 #include "sotto/models/tree/detail/tree_model.hpp"
 
 namespace sotto {
@@ -32,12 +34,16 @@ class NodeStatistics {
   NodeStatistics(const BinnedColumns& columns, std::size_t classes);
 
   std::size_t figures() const { return classes_ > 0 ? classes_ : 3; }  // in each cell
-  const std::vector<Question>& candidates() const { return candidates_; }
+  const QuestionCells& cells() const { return cells_; }
+  const std::vector<Question>& candidates() const { return cells_.questions(); }
 
-  // One pass: the sums of all nodes at this depth of the tree so far.
-  std::vector<int128> collect(Source& source, const TreeModel& tree, std::size_t depth) const;
-  // Of all candidates at one of these nodes.
-  std::vector<double> scores(std::span<const int128> sums, std::size_t node) const;
+  std::size_t width() const { return cells_.size() * figures(); }  // sums of a node
+
+  // One pass: the sums of all nodes at this depth of the trees so far, one tree behind the other.
+  std::vector<int128> collect(Source& source, std::span<const TreeModel> trees,
+                              const Membership& membership, std::size_t depth) const;
+  // Of all candidates at a node with these sums.
+  std::vector<double> scores(std::span<const int128> own) const;
 
   // What one record of this target adds to the cell it is in: one 1, or (1, y, y²) on the grid.
   void add(double target, std::span<int128> figures) const;
@@ -46,8 +52,8 @@ class NodeStatistics {
   double impurity(std::span<const double> figures) const;
 
   const BinnedColumns& columns_;
+  QuestionCells cells_;
   std::size_t classes_;
-  std::vector<Question> candidates_;
 };
 
 }  // namespace sotto

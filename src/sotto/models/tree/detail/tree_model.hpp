@@ -28,8 +28,10 @@ struct TreeModel {
                    std::size_t levels) const;
 };
 
-// As a model of the shelf. Throws DataError when it does not fit the encoder.
-std::unique_ptr<Model> tree_predictor(TreeModel model, const Facts& facts);
-std::unique_ptr<Model> load_tree(const Files& files, Facts& facts);
+// As a model of the shelf: the mean of what the trees answer. Throws DataError when a tree does not fit
+// the encoder.
+std::unique_ptr<Model> tree_predictor(std::vector<TreeModel> trees, const Facts& facts);
+// One tree, or a forest.
+std::unique_ptr<Model> load_trees(const Files& files, Facts& facts);
 
 }  // namespace sotto

@@ -1,0 +1,218 @@
+#include "sotto/models/boosting/detail/boosting_training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/models/boosting/detail/boosting_model.hpp"
+#include "sotto/models/boosting/detail/boosting_rows.hpp"
+#include "sotto/models/boosting/detail/tree_choice.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kLeaves = 32;
+constexpr double kShrink = 2;      // standard deviations of noise that a leaf's weight is raised by
+constexpr double kTime = 0.55;     // τ = kTime·√(n·μ)
+constexpr double kTreesRule = 10;  // T = kTreesRule·√(n·μ), within limits
+constexpr double kMarginalShare = 0.1;
+constexpr std::uint64_t kFewestTrees = 100, kMostTrees = 800, kMostTreesOfClasses = 400;
+constexpr double kFreeRho = 8;  // sizes and steps of a run without noise
+
+double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+
+// What is fixed before the budget is known.
+struct Setting {
+  Relation relation;
+  double rows, contributions;
+  MarginLoss loss;
+  std::size_t margins;
+  const BinnedColumns& columns;
+  BoostingOptions options;
+};
+
+// Everything that depends on the budget ρ.
+struct Mechanisms {
+  MarginalsPlan marginals;
+  std::optional<LatticeNoise> squares;
+  std::uint64_t rounds = 0;
+  double step = 0;  // η
+  std::optional<LatticeNoise> leaves;
+
+  Mechanisms(const Setting& s, double rho);
+  Event event() const;
+};
+
+LatticeNoise noise(const Setting& s, double rho, double distance, std::size_t size) {
+  const double steps = up(up(distance * s.contributions) / BoostingRows::kUnit);
+  return {s.relation, Budget::zcdp(rho), BoostingRows::kUnit, {.l1 = steps, .l2 = steps}, size};
+}
+
+Mechanisms::Mechanisms(const Setting& s, double rho)
+    : marginals(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
+                s.loss != MarginLoss::classes, rho * kMarginalShare) {
+  double left = rho * (1 - kMarginalShare) * (1 - 0x1p-40);
+  if (s.loss == MarginLoss::number) {
+    squares = noise(s, left * kResidualShare / kResidualReleases, 1, 1);
+    left *= 1 - kResidualShare;
+  }
+  const double moved = contribution_factor(s.relation);
+  const double size = std::sqrt(s.rows * std::sqrt(2 * left) / (moved * s.contributions));
+  const std::uint64_t batch = s.options.batch,
+                      most = s.loss == MarginLoss::classes ? kMostTreesOfClasses : kMostTrees;
+  const std::uint64_t trees = s.options.trees.value_or(
+      std::clamp(static_cast<std::uint64_t>(kTreesRule * size), kFewestTrees, most));
+  rounds = (trees + batch - 1) / batch;
+  step = std::min(0.5, kTime * size / static_cast<double>(rounds * batch));
+  const double weight = BoostingRows::kWeight;
+  // A record: one leaf of each tree of a batch.
+  const double distance = up(std::sqrt(up((1 + weight * weight) * static_cast<double>(batch))));
+  leaves = noise(s, left / static_cast<double>(rounds), up(distance * moved),
+                 batch * kLeaves * (s.margins + 1));
+}
+
+Event Mechanisms::event() const {
+  std::vector<Event> all = {marginals.event()};
+  if (squares) all.push_back(repeat(squares->event(), kResidualReleases));
+  all.push_back(repeat(leaves->event(), rounds));
+  return compose(std::move(all));
+}
+
+class BoostingTraining final : public TrainingPlan {
+ public:
+  BoostingTraining(const Facts& facts, const TrainingRequest& request,
+                   const BoostingOptions& options)
+      : facts_(facts),
+        columns_(*facts.encoder),
+        private_(request.method != "none"),
+        setting_{facts.relation,
+                 static_cast<double>(facts.declared_rows()),
+                 static_cast<double>(facts.contributions),
+                 margin_loss(facts),
+                 margins_of(facts),
+                 columns_,
+                 options},
+        mechanisms_(setting_, private_ ? confirmed_rho(request, facts.relation,
+                                                       [&](double rho) {
+                                                         return Mechanisms(setting_, rho).event();
+                                                       })
+                                       : kFreeRho) {}
+
+  std::optional<Event> event() const override {
+    return private_ ? std::optional(mechanisms_.event()) : std::nullopt;
+  }
+  Relation relation() const override { return facts_.relation; }
+
+  Explanation explain() const override {
+    const std::uint64_t trees = mechanisms_.rounds * setting_.options.batch;
+    Explanation e{.method = private_ ? "random" : "none"};
+    e.words = fmt::format("{} trees of up to {} leaves, {} at a time, on random intervals", trees,
+                          kLeaves, setting_.options.batch);
+    if (private_)
+      e.words += fmt::format(
+          "; the sums of each leaf noised by a discrete Gaussian of standard deviation {:.4g}, "
+          "noisy "
+          "marginals of all columns before",
+          mechanisms_.leaves->scale());
+    e.figures = {{"trees", trees}, {"steps", mechanisms_.rounds}};
+    return e;
+  }
+
+  TrainedModel run(Source& source, Rng& rng, RunControl& control) override {
+    source.keep();
+    return finished(boosting_predictor(fit(source, rng, control), facts_));
+  }
+
+ private:
+  // In natural units; noised, unless the run is NOT PRIVATE.
+  std::vector<double> noised(const LatticeNoise& noise, std::vector<int128> sums, Rng& rng) const {
+    if (private_) sums = noise.add(sums, rng);
+    std::vector<double> natural(sums.size());
+    for (std::size_t i = 0; i < natural.size(); ++i)
+      natural[i] = static_cast<double>(sums[i]) * BoostingRows::kUnit;
+    return natural;
+  }
+
+  BoostingRows rows_of(Source& source, const std::vector<ColumnScale>& scales) const {
+    BoostingRows rows(columns_.columns(), setting_.margins);
+    rows.reserve(static_cast<std::size_t>(setting_.rows));  // as declared
+    source.map<BoostingRows>(
+        [&](const Table& block) {
+          BoostingRows part(columns_.columns(), setting_.margins);
+          std::vector<BinnedColumns::Cell> cells(columns_.columns());
+          std::vector<std::uint8_t> places(cells.size());
+          for (std::size_t i = 0; i < block.rows(); ++i) {
+            if (block.is_null(i)) continue;
+            columns_.read(block, i, cells);
+            for (std::size_t j = 0; j < cells.size(); ++j)
+              places[j] = place_of(scales[j], cells[j]);
+            part.add(places, static_cast<float>(block.targets()[i]));
+          }
+          return part;
+        },
+        [&](BoostingRows&& part) { rows.append(std::move(part)); });
+    return rows;
+  }
+
+  BoostingModel fit(Source& source, Rng& rng, RunControl& control) const {
+    BoostingModel model{.columns =
+                            mechanisms_.marginals.run(source, label_of(setting_.loss), rng).value};
+    BoostingRows rows = rows_of(source, model.columns);
+    TreeChoice choice(drawing_shares(model.columns), kLeaves);
+    Progress progress(control.shown(mechanisms_.rounds));
+    const double noise = private_ ? mechanisms_.leaves->scale() : 0;
+    double clip = first_clip(setting_.loss);
+    for (std::uint64_t round = 0; round < mechanisms_.rounds; ++round) {
+      if (mechanisms_.squares && measures_residuals(round, mechanisms_.rounds))
+        clip = clip_from(noised(*mechanisms_.squares, {rows.quarter_squares()}, rng)[0] /
+                         setting_.rows);
+      std::vector<GridTree> batch;
+      for (std::uint64_t t = 0; t < setting_.options.batch; ++t) batch.push_back(choice.draw(rng));
+      const std::vector<double> sums =
+          noised(*mechanisms_.leaves, rows.sums(batch, kLeaves, setting_.loss, clip), rng);
+      for (std::size_t t = 0; t < batch.size(); ++t)
+        grow(batch[t], std::span(sums).subspan(t * kLeaves * (setting_.margins + 1)), clip, noise,
+             choice);
+      rows.apply(batch);
+      for (GridTree& tree : batch) model.trees.push_back(std::move(tree));
+      progress.advance(round + 1);
+    }
+    progress.finish();
+    return model;
+  }
+
+  // Newton steps of the leaves of a tree from its noisy sums, which the choice learns from.
+  void grow(GridTree& tree, std::span<const double> sums, double clip, double noise,
+            TreeChoice& choice) const {
+    const std::size_t leaves = tree.leaves(), margins = setting_.margins;
+    const double scale = mechanisms_.step * newton_scale(setting_.loss, clip, margins);
+    std::vector<double> slopes, weights;
+    for (std::size_t l = 0; l < leaves; ++l) {
+      const std::span<const double> own = sums.subspan(l * (margins + 1), margins + 1);
+      weights.push_back(std::max(0.0, own[margins] / BoostingRows::kWeight) +
+                        std::max(1.0, kShrink * noise));
+      for (std::size_t k = 0; k < margins; ++k) {
+        slopes.push_back(own[k]);
+        tree.values.push_back(std::clamp(-scale * own[k] / weights[l], -1e3, 1e3));
+      }
+    }
+    choice.learn(tree, slopes, weights, noise);
+  }
+
+  Facts facts_;
+  BinnedColumns columns_;
+  bool private_;
+  Setting setting_;
+  Mechanisms mechanisms_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingPlan> boosting_training(const Facts& facts, const TrainingRequest& request,
+                                                const BoostingOptions& options) {
+  return std::make_unique<BoostingTraining>(facts, request, options);
+}
+
+}  // namespace sotto

@@ -1,0 +1,47 @@
+// Detail: the records of boosting: a byte for each column, a target, and the margins so far.
+//
+// What       sums(): for each tree and leaf Σ residuals (one for each margin) and kWeight·Σ curvature of its
+//            records. apply(): adds what trees say to the margins. mean figures for the clip of a number.
+// Guarantee  A record adds residuals of norm ≤ 1 and a curvature ≤ 1, truncated to steps of 2^−20, to one leaf
+//            of each tree: a vector of norm ≤ √(1 + kWeight²) for each tree, as integers. A margin follows
+//            from its own record and from released trees, in the order of the trees: its rounding, too,
+//            depends on no other record.
+// Numerics   64-bit sums of steps of 2^−20, for up to 2^40 records.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sotto/core/rng.hpp"
+#include "sotto/models/boosting/detail/grid_tree.hpp"
+#include "sotto/models/kernel/detail/margin_loss.hpp"
+
+namespace sotto {
+
+class BoostingRows {
+ public:
+  static constexpr double kUnit = 0x1p-20, kWeight = 0.3;
+
+  BoostingRows(std::size_t columns, std::size_t margins)
+      : columns_(columns), margins_of_(margins) {}
+
+  void add(std::span<const std::uint8_t> places, float target);
+  void append(BoostingRows&& other);
+  void reserve(std::size_t rows);
+  std::size_t size() const { return targets_.size(); }
+
+  // Trees one behind the other, `leaves` places for each whatever it has, margins + 1 sums in each.
+  std::vector<int128> sums(std::span<const GridTree> trees, std::size_t leaves, MarginLoss loss,
+                           double clip, unsigned threads = 0) const;
+  void apply(std::span<const GridTree> trees, unsigned threads = 0);
+  int128 quarter_squares(unsigned threads = 0) const;
+
+ private:
+  std::size_t columns_, margins_of_;
+  std::vector<std::uint8_t> places_;
+  std::vector<float> targets_;
+  std::vector<double> margins_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,46 @@
+// Detail: losses of margins, and the residuals that a noisy descent sums.
+//
+// A residual is divided by a public clip c and bounded afterwards. c is fixed for classes; for a number it
+// follows the residuals: 1.2 times their noisy root mean square, released kResidualReleases times, a record
+// adding r²/4 ∈ [0, 1] each time, so that adding, removing or replacing one moves the sum by at most 1.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "sotto/core/event.hpp"
+#include "sotto/learning/family.hpp"
+
+namespace sotto {
+
+enum class MarginLoss { two_classes, classes, number };
+
+inline constexpr double kResidualShare = 0.03;  // of the descent's budget
+inline constexpr std::size_t kResidualReleases = 5;
+
+MarginLoss margin_loss(const Facts& facts);
+// Margins of a model for these facts: one, or one for each of several classes.
+std::size_t margins_of(const Facts& facts);
+
+// From the target of the encoder to [−1, 1], for marginals.
+double (*label_of(MarginLoss loss))(double);
+
+double first_clip(MarginLoss loss);
+// Residuals of one record divided by the clip, each in [−1, 1]; those of several classes in [−1, 1]
+// undivided. Returns how much the loss curves there, as a part of the most it can: a number in [0, 1].
+double residuals(MarginLoss loss, double clip, std::span<const double> margins, float target,
+                 std::span<double> out);
+// A Newton step of margins is minus this times a sum of residuals over a sum of curvatures.
+double newton_scale(MarginLoss loss, double clip, std::size_t margins);
+
+// Whether the residuals of a number are measured before this round.
+bool measures_residuals(std::uint64_t round, std::uint64_t rounds);
+double quarter_square(double margin, float target);  // of the residual of the clamped prediction
+double clip_from(double mean_quarter_square);
+
+// The largest ρ whose event the budget pays for. Refuses a pure ε.
+double confirmed_rho(const TrainingRequest& request, Relation relation,
+                     const std::function<Event(double rho)>& event_of);
+
+}  // namespace sotto

@@ -1,0 +1,96 @@
+#include "sotto/models/kernel/detail/margin_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/learning/confirmed_budget.hpp"
+
+namespace sotto {
+namespace {
+
+double identity(double y) { return y; }
+double to_sign(double y) { return 2 * y - 1; }
+
+}  // namespace
+
+MarginLoss margin_loss(const Facts& facts) {
+  const std::size_t classes = facts.classes().size();
+  return classes == 0   ? MarginLoss::number
+         : classes == 2 ? MarginLoss::two_classes
+                        : MarginLoss::classes;
+}
+
+std::size_t margins_of(const Facts& facts) {
+  return std::max<std::size_t>(1, facts.classes().size() <= 2 ? 1 : facts.classes().size());
+}
+
+double (*label_of(MarginLoss loss))(double) {
+  return loss == MarginLoss::two_classes ? to_sign : identity;
+}
+
+double first_clip(MarginLoss loss) { return loss == MarginLoss::two_classes ? 0.6 : 1; }
+
+double residuals(MarginLoss loss, double clip, std::span<const double> margins, float target,
+                 std::span<double> out) {
+  switch (loss) {
+    case MarginLoss::two_classes: {
+      const double p = 1 / (1 + std::exp(-margins[0]));
+      out[0] = std::clamp((p - static_cast<double>(target)) / clip, -1.0, 1.0);
+      return 4 * p * (1 - p);
+    }
+    case MarginLoss::number:
+      out[0] = std::clamp((margins[0] - static_cast<double>(target)) / clip, -1.0, 1.0);
+      return 1;
+    case MarginLoss::classes: break;
+  }
+  const double top = *std::max_element(margins.begin(), margins.end());
+  double total = 0, squares = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) total += out[k] = std::exp(margins[k] - top);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const double p = out[k] / total;
+    squares += p * p;
+    out[k] = p - (static_cast<double>(target) == static_cast<double>(k) ? 1 : 0);
+  }
+  const double classes = static_cast<double>(out.size());
+  return (1 - squares) * classes / (classes - 1);
+}
+
+double newton_scale(MarginLoss loss, double clip, std::size_t margins) {
+  const double classes = static_cast<double>(margins);
+  switch (loss) {
+    case MarginLoss::two_classes: return 4 * clip;
+    case MarginLoss::number: return clip;
+    case MarginLoss::classes: break;
+  }
+  return classes * classes / (classes - 1);  // 1/p(1 − p) at p = 1/classes
+}
+
+bool measures_residuals(std::uint64_t round, std::uint64_t rounds) {
+  std::uint64_t i = 0;
+  for (const std::uint64_t part : {rounds, rounds / 16, rounds / 8, rounds / 4, rounds / 2}) {
+    if (round == (i == 0 ? 0 : std::max(i, part))) return true;
+    ++i;
+  }
+  return false;
+}
+
+double quarter_square(double margin, float target) {
+  const double r = std::clamp(margin, -1.0, 1.0) - static_cast<double>(target);
+  return r * r / 4;
+}
+
+double clip_from(double mean_quarter_square) {
+  return std::clamp(1.2 * std::sqrt(std::max(0.0, 4 * mean_quarter_square)), 0.02, 1.0);
+}
+
+double confirmed_rho(const TrainingRequest& request, Relation relation,
+                     const std::function<Event(double rho)>& event_of) {
+  const Budget& budget = required_budget(request);
+  if (budget.is_pure())
+    throw InvalidArgument("this model needs Gaussian noise, which has no pure epsilon",
+                          "give `delta` or `rho` too, or another `model`");
+  return rho_of(confirmed(budget, relation, [&](const Budget& b) { return event_of(rho_of(b)); }));
+}
+
+}  // namespace sotto

@@ -1,0 +1,63 @@
+#include "sotto/report/portrait_drawing.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sotto {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Portrait tree() {
+  PortraitTree t;
+  t.nodes = {{"age >= 40", 1, 2},
+             {"no (90 %)", {}, {}},
+             {"a < b & c = \"d\"", 3, 4},
+             {"no (55 %)", {}, {}},
+             {"yes (70 %)", {}, {}}};
+  return {.trees = {t}};
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST(PortraitDrawing, ATreeInWords) {
+  EXPECT_EQ(to_text(tree()),
+            "age >= 40?\n"
+            "├─ yes: a < b & c = \"d\"?\n"
+            "│  ├─ yes: yes (70 %)\n"
+            "│  └─ no: no (55 %)\n"
+            "└─ no: no (90 %)\n");
+  EXPECT_EQ(to_text({}), "");
+}
+
+TEST(PortraitDrawing, ATreeAsPictureHasABoxForEachNodeAndNoMarkupFromNames) {
+  const std::string svg = to_svg(tree());
+  EXPECT_EQ(svg.rfind("<svg", 0), 0u);
+  EXPECT_EQ(count(svg, "class=\"question\""), 2u);
+  EXPECT_EQ(count(svg, "class=\"answer\""), 3u);
+  EXPECT_EQ(count(svg, "class=\"edge\""), 4u);
+  EXPECT_THAT(svg, HasSubstr("a &lt; b &amp; c"));
+  EXPECT_THAT(svg, Not(HasSubstr("a < b")));
+}
+
+TEST(PortraitDrawing, CurvesOfOneColumnShareAPlotWithTheirBands) {
+  Portrait portrait;
+  for (const char* of : {"A", "B"})
+    portrait.curves.push_back(
+        {.column = "age", .of = of, .points = {{17, 0.1, 0.05}, {90, -0.2, 0.05}}});
+  portrait.curves.push_back(
+      {.column = "city", .of = "A", .points = {{0, 0.3, 0.1, "Turin"}, {1, -0.1, 0.1, "Milan"}}});
+  const std::string svg = to_svg(portrait);
+  EXPECT_EQ(count(svg, "<g transform=\"translate("), 2u);
+  EXPECT_THAT(svg, HasSubstr("0 Turin, 1 Milan"));
+  EXPECT_EQ(count(svg, "<svg"), 3u);  // the page and two plots
+  EXPECT_EQ(count(svg, "</svg>"), 3u);
+}
+
+}  // namespace sotto
