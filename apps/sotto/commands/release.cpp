@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "options/reader_options.hpp"
 #include "paid/charge.hpp"
 #include "paid/cost.hpp"
 #include "paid/fingerprinting.hpp"
@@ -159,11 +160,12 @@ void run(const Arguments& arguments, Context& context) {
 }
 
 std::vector<Option> data_options(bool column_required) {
-  return {
+  std::vector<Option> options = {
       {.name = "data",
        .type = Type::file,
        .value = "FILE",
-       .help = "CSV file, plain or gzip; - reads standard input",
+       .help = "CSV file, plain or gzip; - reads standard input; with --query a database: "
+               "postgresql://... or an SQLite file",
        .required = true,
        .group = "Data"},
       {.name = "column",
@@ -174,23 +176,14 @@ std::vector<Option> data_options(bool column_required) {
                    : "count the rows where this column is not empty, or meets a condition",
        .required = column_required,
        .group = "Data"},
-      {.name = "no-header",
-       .type = Type::flag,
-       .help = "the first row is data; columns are named 1, 2, ...",
-       .group = "Data"},
-      {.name = "delimiter",
-       .type = Type::choice,
-       .value = "C",
-       .help = "what separates the fields",
-       .fallback = "comma",
-       .choices = {"comma", "semicolon", "bar", "tab"},
-       .group = "Data"},
       {.name = "missing-values",
        .type = Type::list,
        .value = "A,B",
        .help = "texts that mean a missing cell, as an empty cell always does",
        .group = "Data"},
   };
+  for (Option& option : reader_options()) options.push_back(std::move(option));
+  return options;
 }
 
 std::vector<Option> bound_options(bool required) {

@@ -48,6 +48,7 @@ struct Prediction {
   double value = 0;                        // the class, or the target scaled to [−1, 1]
 };
 
+// Columns: the prediction and, of classes, its probability and that of every class in their order.
 class SupervisedModel : public Model {
  public:
   Task task() const final { return labels_.empty() ? Task::regress : Task::classify; }
