@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "class_weight_options.hpp"
 #include "paid/cost.hpp"
 #include "paid/fingerprinting.hpp"
 #include "paid/ritual.hpp"
@@ -83,7 +84,7 @@ void run(const Arguments& arguments, Context& context) {
   const Family& family = *choice.family;
   const TrainingRequest request = request_of(arguments, choice);
   const Facts facts = facts_of(arguments, family, request);
-  const std::unique_ptr<TrainingPlan> plan = plan_training(family, facts, request);
+  const std::unique_ptr<TrainingPlan> plan = plan_weighted(arguments, family, facts, request);
   if (facts.rows) check_delta(arguments, *facts.rows, "declared rows", context);
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
@@ -155,6 +156,7 @@ void run(const Arguments& arguments, Context& context) {
 Command train_command() {
   std::vector<Option> options = training_data_options();
   options.push_back(kind_option(false));
+  for (Option& option : class_weight_options()) options.push_back(std::move(option));
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",
