@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "options/csv_options.hpp"
 #include "release.hpp"
 #include "shell/reading_progress.hpp"
 #include "sotto/core/error.hpp"
@@ -19,15 +20,7 @@ namespace sotto::cli {
 namespace {
 
 CsvReader open_data(const Arguments& arguments) {
-  CsvOptions options;
-  options.header = !arguments.flag("no-header");
-  const std::string delimiter = arguments.text("delimiter");
-  options.delimiter = delimiter == "tab"         ? '\t'
-                      : delimiter == "semicolon" ? ';'
-                      : delimiter == "bar"       ? '|'
-                                                 : ',';
-  if (arguments.given("missing-values")) options.missing_values = arguments.list("missing-values");
-  return CsvReader(arguments.text("data"), options);
+  return CsvReader(arguments.text("data"), csv_options(arguments));
 }
 
 Bounds bounds_of(const Arguments& arguments) {

@@ -1,5 +1,6 @@
 #include "model_options.hpp"
 
+#include "options/csv_options.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {
@@ -35,7 +36,7 @@ Schema schema_of(const Arguments& arguments) {
 
 TableOptions table_options(const Arguments& arguments) {
   TableOptions options;
-  options.csv.header = !arguments.flag("no-header");
+  options.csv = csv_options(arguments);
   return options;
 }
 
