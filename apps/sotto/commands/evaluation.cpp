@@ -249,6 +249,7 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
   PaidWork<Release<PrivateEvaluation>> work;
   work.spec = Spec{plan.relation(), {plan.event()}};
   work.unit = subject.unit;
+  work.what = fmt::format("evaluation of {}", arguments.text("model"));
   work.json = {{"schema", 1},
                {"private", true},
                {"epsilon", *cost.epsilon},
@@ -284,6 +285,7 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
                      const Payment* payment) {
     Certificate certificate = certificate_of(plan, release.event, subject, *cost.delta, rng);
     certificate.ledger = payment->reference();
+    certificate.fingerprint = payment->fingerprint();
     certificate.files["value"] = value;
     if (arguments.given("certificate"))
       write_certificate(arguments.text("certificate"), certificate);
@@ -301,13 +303,14 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
 
 void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject) {
   if (has_budget(arguments)) return run_private(arguments, context, subject);
-  for (const char* option : {"delta", "certificate", "dry-run", "insecure-seed", "ledger",
-                             "dsn-file", "dataset", "part", "purpose", "key"}) {
+  for (const char* option :
+       {"delta", "certificate", "dry-run", "insecure-seed", "ledger", "dsn-file", "dataset", "part",
+        "purpose", "by", "key", "fingerprint-key"}) {
     if (arguments.given(option))
       throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option),
                             "without a budget the evaluation is NOT PRIVATE and draws no noise");
   }
-  Payment(arguments, std::nullopt,
+  Payment(arguments, std::nullopt, "",
           "");  // a ledger that is named has nothing to charge here: refused
   run_plain(arguments, context, subject);
 }

@@ -101,9 +101,11 @@ void check_certificate_options(const Arguments& arguments, const Cost& cost) {
   if (arguments.given("certificate") && !cost.delta)
     throw InvalidArgument("--certificate with --rho needs --delta, to state its epsilon",
                           "e.g. --delta 1e-6");
-  if (arguments.given("fingerprint-key") && !arguments.given("certificate"))
-    throw InvalidArgument("--fingerprint-key is about a certificate, and none is asked for",
-                          "add --certificate FILE");
+  if (arguments.given("fingerprint-key") && !arguments.given("certificate") &&
+      !arguments.given("dataset"))
+    throw InvalidArgument(
+        "--fingerprint-key is about a certificate or a ledger, and none is asked for",
+        "add --certificate FILE");
 }
 
 template <PreparedRelease (*prepare)(const Arguments&, Context&)>
@@ -111,12 +113,11 @@ void run(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
   const Cost cost = cost_of(release.event, release.relation, arguments);
   check_certificate_options(arguments, cost);
-  std::string fingerprint_key, fingerprint;
-  std::optional<ReadWitness> witness;
   std::map<std::string, std::string> parts;  // of the result, by digest
   PaidWork<Answer> work;
   work.spec = Spec{release.relation, {release.event}};
   work.unit = release.unit;
+  work.what = release.what;
   work.json = {{"schema", 1}};
   work.show = [&](const Json& quoted) {
     if (arguments.flag("json")) {
@@ -130,23 +131,17 @@ void run(const Arguments& arguments, Context& context) {
           to_json(release.event).dump());
     }
   };
-  work.prepare = [&](Rng&, const Payment*) {
-    fingerprint_key = read_fingerprint_key(arguments);
-    if (!fingerprint_key.empty()) witness.emplace();
-    return Ready{};
-  };
   work.run = [&](Rng& rng) { return release.run(rng); };
   work.settle = [&](Answer& answer) {
     if (count_is_public(release.relation) && release.unit == "record")
       check_delta(arguments, answer.rows, "rows", context);
-    fingerprint = fingerprint_of_data(arguments, fingerprint_key, witness);
     parts = {{"value", sha256(Json(answer.value).dump())}};
     return result_digest(parts);
   };
   work.publish = [&](Answer&& answer, Json&& json, Rng& rng, const Payment* payment) {
     if (arguments.given("certificate")) {
       Certificate c = certificate(release, arguments, cost, rng);
-      c.fingerprint = fingerprint;
+      c.fingerprint = payment->fingerprint();
       c.ledger = payment->reference();
       c.files = parts;
       write_certificate(arguments.text("certificate"), c);
@@ -237,7 +232,6 @@ std::vector<Option> privacy_options() {
   options.push_back(relation);
   options.push_back(dry_run_option());
   options.push_back(certificate_option());
-  options.push_back(fingerprint_option());
   for (Option option : {json_option(), output_option(), insecure_seed_option()}) {
     option.group = "Output";
     options.push_back(std::move(option));

@@ -21,9 +21,7 @@ namespace sotto::cli {
 namespace {
 
 CsvReader open_data(const Arguments& arguments) {
-  CsvOptions options = csv_options(arguments);
-  if (arguments.given("missing-values")) options.missing_values = arguments.list("missing-values");
-  return CsvReader(arguments.text("data"), options);
+  return CsvReader(arguments.text("data"), csv_options(arguments));
 }
 
 Bounds bounds_of(const Arguments& arguments) {

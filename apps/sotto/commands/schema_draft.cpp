@@ -75,6 +75,7 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
   using Estimated = Release<SchemaEstimatePlan::Estimate>;
   PaidWork<Estimated> work;
   work.spec = Spec{plan.relation(), {plan.event()}};
+  work.what = "draft of a schema";
   work.json = {{"schema", 1},
                {"source", "private"},
                {"epsilon", *cost.epsilon},
@@ -96,9 +97,11 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
   };
   const auto text_of = [&](const Estimated& release) {
     const bool insecure = arguments.given("insecure-seed");
+    DraftOptions known = release.value.options;
+    known.drafted = SchemaDraft{plan.relation(), *cost.epsilon, *cost.delta, {release.event}};
     return draft_text(
         origin(cost, plan.relation()) + (insecure ? std::string(" ") + kInsecure : ""),
-        release.value.columns, release.value.options);
+        release.value.columns, known);
   };
   std::map<std::string, std::string> parts;  // of the result, by digest
   work.settle = [&](Estimated& release) {
@@ -108,6 +111,7 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
   work.publish = [&](Estimated&& release, Json&& json, Rng& rng, const Payment* payment) {
     Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
     certificate.ledger = payment->reference();
+    certificate.fingerprint = payment->fingerprint();
     certificate.files = parts;
     certificate.method = "schema_estimate";
     certificate.description = plan.describe();
@@ -133,11 +137,11 @@ void run(const Arguments& arguments, Context& context) {
     return run_private(arguments, options, context);
   }
   for (const char* option : {"delta", "certificate", "dry-run", "ledger", "dsn-file", "dataset",
-                             "part", "purpose", "key"}) {
+                             "part", "purpose", "by", "key", "fingerprint-key"}) {
     if (arguments.given(option))
       throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option));
   }
-  Payment(arguments, std::nullopt,
+  Payment(arguments, std::nullopt, "",
           "");  // nothing private is released, so a ledger has nothing to charge
   const std::vector<std::string> columns = header_of(arguments);
   Json json = {{"schema", 1}, {"source", from_public ? "public_file" : "header"}};

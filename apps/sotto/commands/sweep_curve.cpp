@@ -210,7 +210,8 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
     spec = all_runs(sweep, subject);
     all = total_cost(*spec, sweep.delta.value_or(0), runs);
   }
-  for (const char* option : {"ledger", "dsn-file", "dataset", "part", "purpose", "key"}) {
+  for (const char* option :
+       {"ledger", "dsn-file", "dataset", "part", "purpose", "by", "key", "fingerprint-key"}) {
     if (!is_private && arguments.given(option))
       throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
   }
@@ -227,6 +228,7 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
   work.charged = is_private;  // public data has no budget, whatever ledger the environment names
   work.spec = spec;
   work.unit = subject.unit();
+  work.what = fmt::format("sweep of {} models of {}", arguments.text("model"), subject.target());
   work.json = {{"schema", 1},
                {"private", is_private},
                {"warning", warning},

@@ -51,9 +51,14 @@ std::vector<Option> reader_options() {
 }
 
 CsvOptions csv_options(const Arguments& arguments) {
+  const auto has = [&](const char* name) {
+    return find_option(arguments.command(), name) != nullptr;
+  };
   CsvOptions options;
-  options.header =
-      find_option(arguments.command(), "no-header") == nullptr || !arguments.flag("no-header");
+  options.header = !has("no-header") || !arguments.flag("no-header");
+  if (has("missing-values") && arguments.given("missing-values"))
+    options.missing_values = arguments.list("missing-values");
+  if (!has("delimiter")) return options;  // the command reads no table
   const auto delimiter = kDelimiters.find(arguments.text("delimiter"));
   if (delimiter != kDelimiters.end()) options.delimiter = delimiter->second;
   options.decimal_comma = arguments.text("decimal") == "comma";

@@ -201,6 +201,7 @@ std::string draft_text(const std::string& origin, std::span<const DraftColumn> c
       origin, name(options.relation),
       options.rows ? fmt::format("rows = {}\n", *options.rows)
                    : "# rows = N   # declared and public; need not be exact under add_remove\n");
+  if (options.drafted) out += to_toml(*options.drafted);
   for (const DraftColumn& column : columns) out += column_text(column);
   return out;
 }

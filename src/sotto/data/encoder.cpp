@@ -59,6 +59,7 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
       }
       continue;
     }
+    hot_positions_.push_back(static_cast<std::uint32_t>(offsets_[f]));
     for (const std::string& label : e.labels()) {
       names_.push_back(fmt::format("{}={}", e.column().name, label));
     }

@@ -91,7 +91,10 @@ class Encoder {
   std::span<const std::uint32_t> dense_positions() const {
     return dense_positions_;
   }  // coordinates of the dense columns
-  std::size_t hot_columns() const { return features_.size() - dense_positions_.size(); }
+  std::size_t hot_columns() const { return hot_positions_.size(); }
+  std::span<const std::uint32_t> hot_positions() const {
+    return hot_positions_;
+  }  // the first coordinate of each one-hot column
   double norm_bound() const { return norm_bound_; }
 
   // Reads one cell for each column of features(). `dense` gets the dense values, `hot` the coordinates that are 1; the result is the
@@ -130,7 +133,7 @@ class Encoder {
   Schema schema_;
   std::vector<ColumnEncoder> features_, target_, groups_;  // target_: none or one
   std::vector<std::uint32_t> offsets_;  // of each feature column in the encoded row
-  std::vector<std::uint32_t> dense_positions_;
+  std::vector<std::uint32_t> dense_positions_, hot_positions_;
   std::vector<std::optional<HatBasis>> hats_;  // of each dense column
   std::vector<std::string> names_;
   double norm_bound_ = 0;

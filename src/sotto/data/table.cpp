@@ -46,7 +46,9 @@ void Table::reserve(std::size_t rows) {
 Table::Sink Table::add_row() {
   const std::size_t d = encoder_->dense_positions().size(), h = encoder_->hot_columns();
   dense_.resize(dense_.size() + d);
-  hot_.resize(hot_.size() + h);
+  // One coordinate of each one-hot column, also in a row that stays empty (a null record): models look it up.
+  const std::span<const std::uint32_t> first = encoder_->hot_positions();
+  hot_.insert(hot_.end(), first.begin(), first.end());
   factors_.push_back(1);
   return {std::span(dense_).last(d), std::span(hot_).last(h), factors_.back()};
 }
