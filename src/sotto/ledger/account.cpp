@@ -114,8 +114,8 @@ void Account::check_place(const std::string& part) const {
   check_text("part", part);
   throw InvalidArgument(fmt::format("the data set '{}' has no part '{}'", dataset_.name, part),
                         dataset_.parts.empty()
-                            ? "it was created without parts; leave out --part"
-                            : fmt::format("--part: {}", fmt::join(dataset_.parts, ", ")));
+                            ? "it was created without parts; leave out `part`"
+                            : fmt::format("`part`: {}", fmt::join(dataset_.parts, ", ")));
 }
 
 std::string Account::change(const Event& event, const std::string& part, bool add) {

@@ -191,7 +191,7 @@ Explanation NetworkTraining::explain() const {
                         "beyond)")};
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
     e.assumptions.push_back(
-        "noise is drawn and added in floating point (--noise exact avoids this)");
+        "noise is drawn and added in floating point (exact noise avoids this)");
   if (plan_ && !result_.empty()) {  // a run has ended, so that all its steps were followed
     e.words += fmt::format("; {}", trainer_->row_by_row());
     e.assumptions.push_back(trainer_->row_by_row());
@@ -286,7 +286,7 @@ void NetworkTraining::fit(const Records& records, Rng& rng, RunControl& control)
                     ? fmt::format("interrupted after step {} of {}; the state is in '{}'",
                                   trainer_->done(), trainer_->planned(), control.checkpoints->path)
                     : std::string("interrupted"),
-                control.checkpoints ? "the same command with --resume goes on" : "");
+                control.checkpoints ? "the same command with `resume` goes on" : "");
 }
 
 TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control) {
