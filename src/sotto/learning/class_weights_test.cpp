@@ -99,8 +99,9 @@ TEST(ClassWeights, NeighboursReplayWithinTheSensitivityAndCostTheBudget) {
       other.back() = 2;
     for (const Budget& budget : {Budget::pure(2), Budget::zcdp(0.5)}) {
       const auto plan = plan_for(facts, family, budget);
-      if (budget.is_pure())
+      if (budget.is_pure()) {
         EXPECT_LE(guarantee(Spec{plan->relation(), {*plan->event()}}, 0).upper, 2 * (1 + 1e-12));
+      }
       const auto run = [&](const std::vector<int>& targets) {
         return [&, targets](Rng& rng) -> std::optional<Event> {
           const Table table = table_of(facts, targets);
