@@ -279,10 +279,17 @@ PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
   for (const double p : asked) {
     all.push_back(p);
     if (!interval) continue;
-    const double off = plan_of(p, 3 * asked.size()).ranks_off(0.025) /
-                       static_cast<double>(arguments.whole("rows"));
-    all.push_back(std::max(0.0, p - off));
-    all.push_back(std::min(1.0, p + off));
+    // The further an end is from the middle, the more ranks its noise may take: a fixed point.
+    const auto end = [&](double sign) {
+      double at = p;
+      for (int i = 0; i < 16; ++i)
+        at = std::clamp(p + sign * plan_of(at, 3 * asked.size()).ranks_off(0.025) /
+                                static_cast<double>(arguments.whole("rows")),
+                        0.0, 1.0);
+      return at;
+    };
+    all.push_back(end(-1));
+    all.push_back(end(1));
   }
   std::vector<QuantilePlan> plans;
   std::vector<Event> events;
@@ -292,15 +299,16 @@ PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
     events.push_back(plans.back().event());
     words += (words.empty() ? "" : "; ") + plans.back().describe();
   }
+  const Event spent = compose(std::move(events));
   return {
       .what = fmt::format("{}-quantile of '{}'", fmt::join(asked, ", "), arguments.text("column")),
       .plan = words,
-      .event = compose(std::move(events)),
+      .event = spent,
       .relation = relation_of(arguments),
       .run = [=, &context](Rng& rng) {
         std::vector<QuantileAccumulator> sums;
         for (const QuantilePlan& plan : plans) sums.push_back(plan.start());
-        Answer answer{.value = {}, .text = {}, .event = {}, .rows = 0};
+        Answer answer{.value = {}, .text = {}, .event = spent, .rows = 0};
         answer.rows = read_numbers(arguments, missing, context, [&](double value) {
           for (QuantileAccumulator& sum : sums) sum.add(value);
         });

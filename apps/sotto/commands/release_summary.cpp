@@ -65,7 +65,8 @@ PreparedRelease prepare_summary(const Arguments& arguments, Context& context) {
   const bool groups = !request.group.empty();
   const SummaryPlan plan(schema, std::move(request), budget_of(arguments));
   if (schema.rows) check_delta(arguments, *schema.rows, "declared rows", context);
-  return {.what = fmt::format("summary of {}", arguments.text("data")),
+  // Not the name of the data, which may be an address with a password: this goes into certificates.
+  return {.what = fmt::format("summary of {} statistics", arguments.list("statistics").size()),
           .plan = plan.describe(),
           .event = plan.event(),
           .relation = plan.relation(),
