@@ -129,11 +129,12 @@ inline bool nearly(const Tensor& a, const Tensor& b) {
 // results in the reverse order, and without the last record (where the arguments name no sizes) the
 // others must keep theirs. Nearly, since a place may round otherwise.
 inline std::string audit_places(const c10::OperatorHandle& handle, const Arguments& arguments,
-                                const RecordTensors& batch, bool without_sizes) {
+                                const RecordTensors& batch, bool without_sizes, bool public_too) {
   const Outcome first = run(handle, arguments, batch),
                 drawn = run(handle, arguments, batch, as_it_is, 6),
-                turned = run(handle, arguments, batch,
-                             [](const Tensor&t, std::int64_t axis) { return t.flip(axis); });
+                turned = run(
+                    handle, arguments, batch,
+                    [](const Tensor&t, std::int64_t axis) { return t.flip(axis); }, 5, public_too);
   Outcome fewer;
   if (without_sizes)
     fewer = run(handle, arguments, batch,
@@ -180,7 +181,10 @@ inline Audit audit(const c10::OperatorHandle& handle, const Arguments& arguments
           result.said = fmt::format("result {} of record {} moves with the others", k, record);
       }
     }
-    if (result.said.empty()) result.said = audit_places(handle, arguments, batch, without_sizes);
+    // A public operand may have a row for each record: then it is turned with them.
+    if (result.said.empty() &&
+        !audit_places(handle, arguments, batch, without_sizes, false).empty())
+      result.said = audit_places(handle, arguments, batch, without_sizes, true);
   } catch (const NotRowWise& e) {
     result.said = std::string("refused: ") + e.what();
   }
