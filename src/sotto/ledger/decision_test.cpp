@@ -212,7 +212,7 @@ TEST_P(DecisionTest, TheStorySaysWhatWhoWhyAndWhatItCost) {
   EXPECT_EQ(first.what, "mean of age");
   EXPECT_EQ(first.by, "ada");
   EXPECT_EQ(first.why, "report");
-  EXPECT_DOUBLE_EQ(*first.own, 0.6);
+  EXPECT_NEAR(*first.own, 0.6, 1e-5);
   EXPECT_DOUBLE_EQ(*first.added, 0.6);
   EXPECT_EQ(told.lines[1].kind, "refusal");
   EXPECT_EQ(told.lines[1].key, "b");
