@@ -81,6 +81,7 @@ class Examination {
       report(fmt::format("{} by {}: {}", what, name(options.accountant), e.what()));
     }
     const double seconds = processor_seconds() - start;
+    findings_.seconds[fmt::format("{} by {}", what, name(options.accountant))] += seconds;
     if (seconds > findings_.slowest) {
       findings_.slowest = seconds;
       findings_.slowest_question =
@@ -188,6 +189,7 @@ void Findings::add(const Findings& other) {
   asked += other.asked;
   answered += other.answered;
   two_sided += other.two_sided;
+  for (const auto& [what, s] : other.seconds) seconds[what] += s;
   if (other.slowest > slowest) {
     slowest = other.slowest;
     slowest_question = other.slowest_question;

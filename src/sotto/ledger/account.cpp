@@ -17,9 +17,6 @@
 namespace sotto::ledger {
 namespace {
 
-constexpr AccountOptions kPlanAccounting{.accountant = Accountant::automatic, .tolerance = 1e-3};
-// As precise as certificates, so that a claim that equals the cap meets it.
-constexpr AccountOptions kLoneAccounting{.accountant = Accountant::automatic, .tolerance = 1e-5};
 
 double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_t>& used,
                     const Dataset& d) {
@@ -27,13 +24,13 @@ double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (used[i] > 0) spec.events.push_back(repeat(plan[i].event, used[i]));
   }
-  return sotto::epsilon(spec, Delta(d.delta), kPlanAccounting).upper;
+  return sotto::epsilon(spec, Delta(d.delta)).upper;
 }
 
 // ε by the tightest accountant; +∞ when there is none.
 double alone(const Event& event, const Dataset& d) {
   try {
-    return guarantee(Spec{d.relation, {event}}, d.delta, kLoneAccounting).upper;
+    return guarantee(Spec{d.relation, {event}}, d.delta).upper;
   } catch (const Error& e) {
     if (e.code() == ErrorCode::internal) throw;
     return std::numeric_limits<double>::infinity();  // no number of its own at this δ
