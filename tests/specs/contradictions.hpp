@@ -16,7 +16,7 @@ namespace sotto::specs {
 
 struct Limits {
   double seconds = 5;  // of processor time, for one question to one accountant
-  int costlier = 2;    // specifications to compare with
+  int costlier = 1;    // specifications to compare with
 };
 
 struct Findings {

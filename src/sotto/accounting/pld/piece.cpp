@@ -143,14 +143,14 @@ double MixturePiece::high(double tail) const {
 }
 
 PieceNode MixturePiece::at(double z) const {
-  // Both densities relative to N(0,1): ratios stay moderate where the density does.
+  // Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio would be what is left of 1.
   double p = 0, q = 0;
   for (std::size_t i = 0; i < p_means.size(); ++i)
     p += p_weights[i] * std::expm1(p_means[i] * (z - 0.5 * p_means[i]));
   for (std::size_t i = 0; i < q_means.size(); ++i)
     q += q_weights[i] * std::expm1(q_means[i] * (z - 0.5 * q_means[i]));
   const double base = phi(z);
-  if (std::isfinite(p) && std::isfinite(q) && base > 0) {
+  if (p > -0.5 && p < kInfinity && q > -0.5 && q < kInfinity && base > 0) {
     return {base * (1 + p), base * (1 + q), std::log1p(p) - std::log1p(q)};
   }
   double pp = 0, qq = 0;
@@ -244,6 +244,8 @@ void near_means(std::vector<double> means, double from, double to, F&& f) {
     from = end;
   }
 }
+constexpr double kFar = 45;  // e^−45 is below half a rounding
+
 // a − e^ε b where it keeps enough digits; nothing where it would cancel or leave the range of doubles.
 std::optional<double> difference(double a, double b, double epsilon) {
   if (epsilon > 600 || b < 1e-290) return std::nullopt;
@@ -258,8 +260,10 @@ double MixturePiece::hockey_stick(double epsilon) const {
   // P exceeds e^ε Q exactly above `from`.
   const PieceTail tail = above(from);
   if (const auto d = difference(tail.p, tail.q, epsilon)) return *d;
-  double sum = above(top).p;
-  near_means(p_means, from, top, [&](double a, double b) {
+  // Where the loss is far above ε, e^ε Q is nothing beside P.
+  const double far = std::clamp(where(epsilon + kFar, from), from, top);
+  double sum = above(far).p;
+  near_means(p_means, from, far, [&](double a, double b) {
     for_each_node(*this, a, b, [&](const PieceNode& n, double w) {
       sum += w * n.p * std::max(0.0, -std::expm1(epsilon - n.loss));
     });
@@ -271,8 +275,9 @@ double MixturePiece::reverse_hockey_stick(double epsilon) const {
   const double to = std::clamp(where(-epsilon), bottom, high(1e-300));
   const PieceTail tail = below(to);
   if (const auto d = difference(tail.q, tail.p, epsilon)) return *d;
-  double sum = below(bottom).q;
-  near_means(q_means, bottom, to, [&](double a, double b) {
+  const double far = std::clamp(where(-epsilon - kFar, to), bottom, to);
+  double sum = below(far).q;
+  near_means(q_means, far, to, [&](double a, double b) {
     for_each_node(*this, a, b, [&](const PieceNode& n, double w) {
       sum += w * n.q * std::max(0.0, -std::expm1(epsilon + n.loss));
     });

@@ -16,8 +16,9 @@ struct Effort {
   double cells;           // of one use; three times as many in all rounds together
 };
 constexpr Effort effort_for(double tolerance) {
-  return tolerance < 5e-3 ? Effort{std::size_t{1} << 20, 1 << 21}
-                          : Effort{std::size_t{1} << 17, 1 << 18};
+  if (tolerance < 5e-3) return {std::size_t{1} << 20, 1 << 21};
+  if (tolerance < 2e-2) return {std::size_t{1} << 17, 1 << 18};
+  return {std::size_t{1} << 15, 1 << 16};
 }
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 constexpr double kCheapCells =
@@ -455,8 +456,10 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
       continue;
     }
     const double theta = candidates.front().saddle.theta;
-    if (dominated(question, first.grids, first.h, best.upper, c.saddle, c.reverse) ||
-        dominated_on_coarse_grid(question, first.h, tail, theta, best.upper, c))
+    // No grid was wide enough for the first: nothing to compare with.
+    if (first.h > 0 &&
+        (dominated(question, first.grids, first.h, best.upper, c.saddle, c.reverse) ||
+         dominated_on_coarse_grid(question, first.h, tail, theta, best.upper, c)))
       continue;
     const CertifiedInterval other = refine(question, c, moments, tail).interval;
     best = {std::max(best.upper, other.upper), std::max(best.lower, other.lower)};
