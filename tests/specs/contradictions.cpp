@@ -115,10 +115,9 @@ class Examination {
 
   // The automatic choice against each of them.
   void against_the_best(const Meet& meet) {
-    const auto best =
-        ask("epsilon", question_.spec, {.tolerance = tolerance_}, [&](const auto& o) {
-          return epsilon(question_.spec, Delta(question_.delta), o);
-        });
+    const auto best = ask("epsilon", question_.spec, {.tolerance = tolerance_}, [&](const auto& o) {
+      return epsilon(question_.spec, Delta(question_.delta), o);
+    });
     if (meet.answered() && !best) report("epsilon: auto refuses what an accountant can bound");
     if (!best) return;
     if (best->lower > meet.upper || meet.lower > best->upper)
@@ -171,8 +170,7 @@ class Examination {
 
   void compare_with(const Costlier& costlier, const Meet& at_delta) {
     const auto more =
-        ask("epsilon of a costlier one", costlier.spec,
-            {.tolerance = tolerance_},
+        ask("epsilon of a costlier one", costlier.spec, {.tolerance = tolerance_},
             [&](const auto& o) { return epsilon(costlier.spec, Delta(question_.delta), o); });
     if (!more) return;
     if (at_delta.lower > more->upper)

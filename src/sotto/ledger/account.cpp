@@ -17,7 +17,6 @@
 namespace sotto::ledger {
 namespace {
 
-
 double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_t>& used,
                     const Dataset& d) {
   Spec spec{d.relation, {}};

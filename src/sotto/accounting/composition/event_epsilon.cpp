@@ -94,9 +94,9 @@ EpsilonCurve poisson(const SampledEvent& e, Relation relation) {
   // that.
   const auto* g = e.event->get_if<GaussianEvent>();
   const auto* l = e.event->get_if<LaplaceEvent>();
-  const bool amplified = e.rate < 1 && (relation != Relation::replace_one ||
-                                        (g && g->basis == Basis::contribution) ||
-                                        (l && l->basis == Basis::contribution));
+  const bool amplified =
+      e.rate < 1 && (relation != Relation::replace_one || (g && g->basis == Basis::contribution) ||
+                     (l && l->basis == Basis::contribution));
   return [rate = e.rate, amplified, inner = epsilon_curve(*e.event, relation)](double delta) {
     const double inner_delta = delta == 0 ? 0 : delta / rate * (1 - 4 * kUlp);
     const double epsilon = inner_delta >= 1 ? 0 : inner(inner_delta);

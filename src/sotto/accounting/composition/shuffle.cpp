@@ -10,9 +10,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kTail = 1e-40;          // probability left out on each side of the window of C
-constexpr double kBlocks = 1024;         // of values of C, each bounded by its ends
-constexpr double kBlockShare = 1e-4;     // a block no wider than this of C costs half of it in ε
+constexpr double kTail = 1e-40;       // probability left out on each side of the window of C
+constexpr double kBlocks = 1024;      // of values of C, each bounded by its ends
+constexpr double kBlockShare = 1e-4;  // a block no wider than this of C costs half of it in ε
 constexpr double kError =
     1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
 
@@ -114,8 +114,8 @@ Enclosure ShuffledReports::delta(double epsilon) const {
   // its ends. Blocks that weigh next to nothing are bounded by the last value known on their left.
   double upper = 0, lower = 0, known = delta_given(blocks_.front().begin, p, q, odds);
   std::uint64_t known_at = blocks_.front().begin;
-  const double least = 1e-9 * delta_given((blocks_.front().begin + blocks_.back().end) / 2, p, q,
-                                          odds);
+  const double least =
+      1e-9 * delta_given((blocks_.front().begin + blocks_.back().end) / 2, p, q, odds);
   for (const Block& b : blocks_) {
     if (b.weight * known > least && known_at < b.begin)
       known = delta_given(b.begin, p, q, odds), known_at = b.begin;

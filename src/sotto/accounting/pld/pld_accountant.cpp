@@ -222,10 +222,9 @@ Bound pld_delta(const Spec& spec, double epsilon, double tolerance) {
   if (!(epsilon >= 0 && std::isfinite(epsilon))) {
     throw InvalidArgument(fmt::format("epsilon is {}; it must be 0 or more and finite", epsilon));
   }
-  return best_view(spec, tolerance, Wanted::both,
-                   [&](const PrivacyProfile& p, double t, Wanted w) {
-                     return p.delta(epsilon, t, Direction::both, w);
-                   });
+  return best_view(spec, tolerance, Wanted::both, [&](const PrivacyProfile& p, double t, Wanted w) {
+    return p.delta(epsilon, t, Direction::both, w);
+  });
 }
 
 }  // namespace sotto

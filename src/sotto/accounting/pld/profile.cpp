@@ -542,8 +542,8 @@ CertifiedInterval PrivacyProfile::epsilon(double delta, double tolerance, Direct
                                           Wanted wanted) const {
   return trimmed_answer({true, delta, tolerance, wanted}, direction);
 }
-CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance,
-                                        Direction direction, Wanted wanted) const {
+CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance, Direction direction,
+                                        Wanted wanted) const {
   return trimmed_answer({false, epsilon, tolerance, wanted}, direction);
 }
 

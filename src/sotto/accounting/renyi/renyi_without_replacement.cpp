@@ -114,7 +114,8 @@ RenyiBound renyi_without_replacement(double rate, RenyiBound inner, double pure_
         const double moment = (*moments)[j];
         if (!std::isfinite(moment)) return kInfinity;
         const double general = moment + std::min(std::log(2.0), k * log_range);
-        return j == 2 && moment > 0 ? std::min(general, std::log(4.0) + log_expm1(moment)) : general;
+        return j == 2 && moment > 0 ? std::min(general, std::log(4.0) + log_expm1(moment))
+                                    : general;
       });
     };
     return std::min(
