@@ -8,6 +8,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/budget/adaptive_budget.hpp"
+#include "sotto/accounting/composition/detail/pure_epsilon.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/numeric/detail/lattice.hpp"
 #include "sotto/accounting/numeric/detail/log_math.hpp"
@@ -384,6 +385,18 @@ TEST(Soundness, MixturesOfGaussiansAreWhatTheirDensitiesSay) {
       EXPECT_GE(b.upper, truth * (1 - 1e-7) - 1e-14) << e.sigma << " " << epsilon;
       EXPECT_LE(b.lower, truth * (1 + 1e-7) + 1e-14) << e.sigma << " " << epsilon;
       EXPECT_LE(b.upper, truth * (1 + 1e-6) + 1e-14) << e.sigma << " " << epsilon;
+    }
+  }
+}
+
+// At the largest loss δ is 0; the rounding of a loss must not look like a lower bound.
+TEST(Soundness, NothingIsCertainBeyondTheLargestLoss) {
+  for (const double scale : {2.0387340144152963, 3.3, 7.1, 0.37}) {
+    for (const double step : {0.025, 0.1, 1.0}) {
+      const Spec spec{Relation::replace_one, {DiscreteLaplaceEvent{scale, 1, step, 11}}};
+      const double most = pure_epsilon(spec);
+      EXPECT_EQ(delta(spec, most, {.accountant = Accountant::pld}).lower, 0)
+          << scale << " " << step;
     }
   }
 }

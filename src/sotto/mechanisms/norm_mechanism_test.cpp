@@ -158,7 +158,8 @@ TEST(NormMechanism, EuclideanNormPaysForItsRounding) {
   const auto& parts = std::get<ComposeEvent>(event.kind()).events;
   ASSERT_EQ(parts.size(), 2u);
   const auto& cover = std::get<DiscreteLaplaceEvent>(parts[1].kind());
-  const double total = std::get<PureEvent>(parts[0].kind()).epsilon + cover.sensitivity / cover.scale;
+  const double total =
+      std::get<PureEvent>(parts[0].kind()).epsilon + cover.sensitivity / cover.scale;
   EXPECT_LE(total, 1);
   EXPECT_GT(total, 0.999);
 }

@@ -495,7 +495,9 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
                                                          : nullptr;
   const auto lower = [&](double epsilon) {
     if (!low_law) return 0.0;
-    const double v = value(*low_law, epsilon + low_law->shift) - low_law->charged;
+    // Losses are quotients and products, each right to a few roundings.
+    const double rounding = 8 * kUlp * (1 + epsilon);
+    const double v = value(*low_law, epsilon + low_law->shift + rounding) - low_law->charged;
     return std::max(0.0, v) * std::exp(-low_law->slack) * (1 - kError);
   };
   if (!question.for_epsilon) return {upper(question.value), lower(question.value)};

@@ -23,8 +23,8 @@
 #include "sotto/core/release.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/continuous_noise.hpp"
-#include "sotto/models/linear/detail/convex_problem.hpp"
 #include "sotto/mechanisms/covering_noise.hpp"
+#include "sotto/models/linear/detail/convex_problem.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
