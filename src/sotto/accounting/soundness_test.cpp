@@ -395,7 +395,8 @@ TEST(Soundness, NothingIsCertainBeyondTheLargestLoss) {
     for (const double step : {0.025, 0.1, 1.0}) {
       const Spec spec{Relation::replace_one, {DiscreteLaplaceEvent{scale, 1, step, 11}}};
       const double most = pure_epsilon(spec);
-      EXPECT_EQ(delta(spec, most, {.accountant = Accountant::pld}).lower, 0) << scale << " " << step;
+      EXPECT_EQ(delta(spec, most, {.accountant = Accountant::pld}).lower, 0)
+          << scale << " " << step;
     }
   }
 }

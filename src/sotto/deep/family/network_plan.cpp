@@ -190,8 +190,7 @@ Explanation NetworkTraining::explain() const {
                         "the clip norm, which is charged (proved for small batches, measured "
                         "beyond)")};
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
-    e.assumptions.push_back(
-        "noise is drawn and added in floating point (exact noise avoids this)");
+    e.assumptions.push_back("noise is drawn and added in floating point (exact noise avoids this)");
   if (plan_ && !result_.empty()) {  // a run has ended, so that all its steps were followed
     e.words += fmt::format("; {}", trainer_->row_by_row());
     e.assumptions.push_back(trainer_->row_by_row());
