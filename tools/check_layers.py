@@ -26,7 +26,7 @@ ONLY_IN = {
     r"CLI/": {"apps"},
     r"zlib\.h": {"data"},
     r"kiss_?fft": {"accounting"},
-    r"sqlite3\.h|libpq": {"ledger"},
+    r"sqlite3\.h|libpq": {"data", "ledger"},
     r"mpi\.h": {"federated"},
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "command_case_test.hpp"
+#include "family_offers_test.hpp"
 #include "options/arguments.hpp"
 #include "sotto/core/certified_directory.hpp"
 
@@ -18,30 +18,6 @@ using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kColumns = R"(
-[columns.age]
-type = "numeric"
-bounds = [17, 90]
-missing = "midpoint"
-invalid = "missing"
-[columns.city]
-type = "categorical"
-values = ["Turin", "Milan"]
-[columns.smoker]
-type = "boolean"
-missing = "midpoint"
-[columns.ill]
-type = "categorical"
-values = ["no", "yes"]
-[columns.grade]
-type = "categorical"
-values = ["A", "B", "C"]
-[columns.cost]
-type = "numeric"
-bounds = [0, 1000]
-missing = "midpoint"
-)";
-
 const std::string kHeader = "age,city,smoker,ill,cost,grade\n";
 const std::string kRows =
     "25,Turin,0,no,100,B\n62,Milan,1,yes,900,C\n45,Turin,1,no,450,A\n33,Oslo,0,no,90,B\n"
@@ -50,33 +26,6 @@ const std::string kLast = "40,Turin,0,no,500,C\n";  // the row that comes, goes 
 // At and beyond the bounds, missing, unreadable, undeclared.
 const std::vector<std::string> kExtremes = {"1e300,Milan,1,yes,1000,A\n", "-1e300,Turin,0,no,0,B\n",
                                             ",Atlantis,,no,1e9,C\n", "nan,,1,yes,-5,A\n"};
-
-// One thing that a family offers to do.
-struct Offer {
-  const Family* family;
-  std::string kind, target, method;
-  Words budget;
-
-  std::string text() const {
-    return kind + " of " + target + " by " + method + testing::PrintToString(budget);
-  }
-};
-
-std::vector<std::string> targets_of(Task task) {
-  switch (task) {
-    case Task::classify: return {"ill", "grade"};
-    case Task::regress: return {"cost"};
-    default: return {""};
-  }
-}
-
-// Those whose functions are in this executable.
-std::vector<const Family*> hosted() {
-  std::vector<const Family*> result;
-  for (const Family& family : families())
-    if (family.plan != nullptr) result.push_back(&family);
-  return result;
-}
 
 class Families : public CommandCase {
  protected:
@@ -88,11 +37,7 @@ class Families : public CommandCase {
     return file(name, kHeader + rows);
   }
   Words train(const Offer& offer, const std::string& data, const std::string& out = "model") const {
-    Words words = {"train",   "--data",   data,       "--schema",   path("schema.toml"),
-                   "--model", offer.kind, "--method", offer.method, "--out",
-                   path(out), "--json",   "--quiet"};
-    if (!offer.target.empty()) words = words + Words{"--target", offer.target};
-    return words + offer.budget;
+    return offer.train(path("schema.toml"), path(out)) + Words{"--data", data, "--json", "--quiet"};
   }
   Outcome run_once(const Words& words) {
     Rng rng = Rng::insecure_seed(1);
@@ -128,25 +73,16 @@ class Families : public CommandCase {
 
  private:
   void add_offers(const Family& family, const Kind& kind, std::vector<Offer>& all) {
-    for (const Task task : kind.tasks) {
-      for (const std::string& target : targets_of(task)) {
-        for (const Method& method : family.methods) {
-          if (method.name == "none") continue;
-          for (const Words& budget :
-               {Words{"--epsilon", "1", "--delta", "1e-6"}, Words{"--epsilon", "1"}}) {
-            const Offer offer{&family, kind.name, target, method.name, budget};
-            const Outcome plan = run_once(train(offer, "/nonexistent") + Words{"--dry-run"});
-            if (plan.code != 0) {
-              EXPECT_EQ(plan.code, 2) << offer.text() << plan.err;
-              continue;
-            }
-            const Json json = Json::parse(plan.out);
-            EXPECT_LE(json["epsilon"].get<double>(), 1) << offer.text();
-            EXPECT_TRUE(json.contains("event")) << offer.text();
-            all.push_back(offer);
-          }
-        }
+    for (const Offer& offer : offers_of(family, kind)) {
+      const Outcome plan = run_once(train(offer, "/nonexistent") + Words{"--dry-run"});
+      if (plan.code != 0) {
+        EXPECT_EQ(plan.code, 2) << offer.text() << plan.err;
+        continue;
       }
+      const Json json = Json::parse(plan.out);
+      EXPECT_LE(json["epsilon"].get<double>(), 1) << offer.text();
+      EXPECT_TRUE(json.contains("event")) << offer.text();
+      all.push_back(offer);
     }
   }
 };

@@ -3,37 +3,12 @@
 // it declares, and nothing else that leaves the process (text, messages, files) may differ at all.
 #include <gmock/gmock.h>
 
-#include "command_case_test.hpp"
-#include "sotto/models/linear/linear_routes.hpp"
+#include "family_offers_test.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr const char* kColumns = R"(
-[columns.age]
-type = "numeric"
-bounds = [17, 90]
-missing = "midpoint"
-invalid = "missing"
-[columns.city]
-type = "categorical"
-values = ["Turin", "Milan"]
-[columns.smoker]
-type = "boolean"
-missing = "midpoint"
-[columns.ill]
-type = "categorical"
-values = ["no", "yes"]
-[columns.grade]
-type = "categorical"
-values = ["A", "B", "C"]
-[columns.cost]
-type = "numeric"
-bounds = [0, 1000]
-missing = "midpoint"
-)";
 
 const std::string kHeader = "who,age,city,smoker,ill,cost,grade\n";
 const std::string kRows =
@@ -54,42 +29,29 @@ class TabularReplay : public CommandCase {
     return file(name, kHeader + rows);
   }
 
-  struct Run {
-    std::string model, target, method;
-    Words budget;
-  };
-  // Every method with every budget that it takes.
-  std::vector<Run> runs(const std::string& schema) const {
-    std::vector<Run> all;
-    for (const auto& [model, target] : {std::pair<std::string, std::string>("logistic", "ill"),
-                                        {"svm", "ill"},
-                                        {"logistic", "grade"},
-                                        {"linear", "cost"}}) {
-      for (const Method& method : linear_methods()) {
-        if (method.name == "none") continue;
-        for (const Words& budget :
-             {Words{"--epsilon", "1"}, Words{"--epsilon", "1", "--delta", "1e-6"}}) {
-          const Run run{model, target, method.name, budget};
+  // Everything that can be planned.
+  std::vector<Offer> runs(const std::string& schema) const {
+    std::vector<Offer> all;
+    for (const Family* family : hosted()) {
+      for (const Kind& kind : family->kinds) {
+        for (const Offer& offer : offers_of(*family, kind)) {
           Rng rng = Rng::insecure_seed(1);
-          const Outcome plan =
-              run_words(words(run, schema, "absent.csv") + Words{"--dry-run"}, rng);
-          if (plan.code == 0) all.push_back(run);
+          if (run_words(words(offer, schema, "absent.csv") + Words{"--dry-run"}, rng).code == 0)
+            all.push_back(offer);
         }
       }
     }
     return all;
   }
-  Words words(const Run& run, const std::string& schema, const std::string& data) const {
-    return Words{"train",    "--data",   data,       "--schema", schema,  "--model",     run.model,
-                 "--target", run.target, "--method", run.method, "--out", path("model"), "--json"} +
-           run.budget;
+  Words words(const Offer& run, const std::string& schema, const std::string& data) const {
+    return run.train(schema, path("model")) + Words{"--data", data, "--json"};
   }
   void expect_neighbours(const std::string& schema, const std::string& a, const std::string& b) {
-    const std::vector<Run> all = runs(schema);
+    const std::vector<Offer> all = runs(schema);
     ASSERT_GE(all.size(), 12u);
-    for (const Run& run : all)
+    for (const Offer& run : all)
       EXPECT_EQ(difference(words(run, schema, a), words(run, schema, b), path("model")), "")
-          << run.model << " " << run.method << " " << testing::PrintToString(run.budget);
+          << run.text();
   }
 };
 
@@ -112,39 +74,38 @@ TEST_F(TabularReplay, TrainingWithOneRowNulled) {
 }
 
 TEST_F(TabularReplay, TrainingWithOneUserNulled) {
-  const std::string s =
-      file("schema.toml", std::string("relation = \"zero_out\"\nrows = 10\n"
-                                      "max_contributions = 2\n") +
-                              kColumns + "[columns.who]\ntype = \"text\"\nrole = \"user\"\n");
-  const std::vector<Run> all = runs(s);
+  const std::string s = file("schema.toml", std::string("relation = \"zero_out\"\nrows = 10\n"
+                                                        "max_contributions = 2\n") +
+                                                kColumns + kUserColumn);
+  const std::vector<Offer> all = runs(s);
   ASSERT_GE(all.size(), 2u);
   const std::string user = kExtremes[0] + kExtremes[1] + kExtremes[2], null = "z,,,,,,\n";
-  for (const Run& run : all)
+  for (const Offer& run : all)
     EXPECT_EQ(difference(words(run, s, csv("a.csv", kRows + user)),
                          words(run, s, csv("b.csv", kRows + null + null + null)), path("model")),
               "")
-        << run.model << " " << run.method;
+        << run.text();
 }
 
 TEST_F(TabularReplay, TrainingWithOneUserMoreOrLess) {
   std::string many;
   for (const std::string& row : kExtremes) many += row;  // one user, five rows, two of them kept
-  const std::string s =
-      file("schema.toml", std::string("relation = \"add_remove\"\nrows = 8\n"
-                                      "max_contributions = 2\n") +
-                              kColumns + "[columns.who]\ntype = \"text\"\nrole = \"user\"\n");
-  const std::vector<Run> all = runs(s);
+  const std::string s = file("schema.toml", std::string("relation = \"add_remove\"\nrows = 8\n"
+                                                        "max_contributions = 2\n") +
+                                                kColumns + kUserColumn);
+  const std::vector<Offer> all = runs(s);
   ASSERT_GE(all.size(), 2u);
-  for (const Run& run : all)
+  for (const Offer& run : all)
     EXPECT_EQ(difference(words(run, s, csv("a.csv", kRows)),
                          words(run, s, csv("b.csv", many + kRows)), path("model")),
               "")
-        << run.model << " " << run.method;
+        << run.text();
 }
 
 TEST_F(TabularReplay, CatchesFilesThatAreNoNeighbours) {
   const std::string s = schema("add_remove", 8);
-  const Run run{"linear", "cost", "auto", {"--epsilon", "1", "--delta", "1e-6"}};
+  const Offer run{
+      &families().front(), "linear", "cost", "auto", {"--epsilon", "1", "--delta", "1e-6"}};
   std::string far = kRows;
   for (int i = 0; i < 4; ++i) far += kExtremes[0];
   EXPECT_THAT(difference(words(run, s, csv("a.csv", kRows)), words(run, s, csv("b.csv", far)),

@@ -129,13 +129,13 @@ TEST_F(Tampering, TheKeyThatSignedIsNamedAndComparedOnlyWhenAskedFor) {
     return nlohmann::json::parse(
         run_words(Words{"verify", path("model"), "--json"} + more, rng_).out);
   };
-  const auto alone = answer({}), asked = answer({"--key", path("key.pem.pub")});
+  const auto alone = answer({}), asked = answer({"--signed-by", path("key.pem.pub")});
   EXPECT_TRUE(alone.at("signed"));
   EXPECT_FALSE(alone.at("key_expected"));
   EXPECT_TRUE(asked.at("key_expected"));
   EXPECT_EQ(alone.at("key_fingerprint"), asked.at("key_fingerprint"));
   EXPECT_EQ(alone.at("key_fingerprint").get<std::string>().size(), 64u);
-  EXPECT_EQ(code_of({"verify", path("model"), "--key", path("other.pem.pub")}), 5);
+  EXPECT_EQ(code_of({"verify", path("model"), "--signed-by", path("other.pem.pub")}), 5);
   std::filesystem::remove(path("model") + "/certificate.sig");
   const auto unsigned_model = answer({});
   EXPECT_FALSE(unsigned_model.at("signed"));

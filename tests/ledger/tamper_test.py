@@ -28,7 +28,7 @@ def main():
         assert status("train", "--data", DATA / "people.csv", "--schema", DATA / "people.toml", "--model", "linear", "--epsilon", "1",
                       "--delta", "1e-6", "--ledger", store, "--dataset", "people", "--sign", key, "--out", model) == 0
         checks = {store: ("ledger", "verify", "--store", store), place / "budget.db-head": ("ledger", "verify", "--store", store)}
-        checks.update({file: ("verify", model, "--key", f"{key}.pub", "--ledger", store) for file in model.iterdir()})
+        checks.update({file: ("verify", model, "--signed-by", f"{key}.pub", "--ledger", store) for file in model.iterdir()})
         for file, words in checks.items():
             assert status(*words) == 0, words
             whole = file.read_bytes()

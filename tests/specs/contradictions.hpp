@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace sotto::specs {
 
 struct Limits {
   double seconds = 5;  // of processor time, for one question to one accountant
-  int costlier = 2;    // specifications to compare with
+  int costlier = 1;    // specifications to compare with
 };
 
 struct Findings {
@@ -23,6 +24,7 @@ struct Findings {
   std::uint64_t two_sided = 0;            // answers with a lower bound above 0
   double slowest = 0;                     // seconds of processor time
   std::string slowest_question;
+  std::map<std::string, double> seconds;  // of processor time, by what was asked of whom
   std::vector<std::string> contradictions;
 
   void add(const Findings& other);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sotto::specs {
 namespace {
@@ -11,14 +12,15 @@ constexpr int kReach = 60;  // outputs of additive noise: −60 … 60, the ends
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 double laplace_cdf(double x) { return x < 0 ? 0.5 * std::exp(x) : 1 - 0.5 * std::exp(-x); }
 
-// Noise around a centre, as seen in cells of the given width; rounding an output is post-processing.
+// Symmetric noise around a centre, as seen in cells of the given width; rounding an output is post-processing. A cell is a difference
+// on the side where its ends are small: beside 1 a mass of 1e-30 would vanish, and with it a bound of the loss.
 Law in_cells(const std::function<double(double)>& cdf, double centre, double width) {
+  constexpr double kAll = std::numeric_limits<double>::infinity();
   Law law;
-  double before = 0;
   for (int i = -kReach; i <= kReach; ++i) {
-    const double upto = i == kReach ? 1 : cdf((i + 0.5) * width - centre);
-    law.push_back(upto - before);
-    before = upto;
+    const double from = i == -kReach ? -kAll : (i - 0.5) * width - centre,
+                 to = i == kReach ? kAll : (i + 0.5) * width - centre;
+    law.push_back(from > 0 ? cdf(-from) - cdf(-to) : cdf(to) - cdf(from));
   }
   return law;
 }

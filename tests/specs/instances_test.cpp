@@ -36,7 +36,7 @@ void for_each_answer(const Ask& ask, const Check& check) {
   for (const Instance& instance : all()) {
     for (const Accountant a : {Accountant::pld, Accountant::rdp, Accountant::zcdp, Accountant::gdp,
                                Accountant::basic, Accountant::advanced, Accountant::optimal}) {
-      for (const double delta : {0.05, 1e-3, 1e-6}) {
+      for (const double delta : {0.05, 1e-5}) {
         try {
           check(instance, a, delta, ask(instance, a, delta));
         } catch (const Unsupported&) {
@@ -52,7 +52,7 @@ TEST(Instances, NoMechanismLosesMoreThanWasClaimedForIt) {
   std::map<std::string, std::set<std::string>> covered;
   for_each_answer(
       [](const Instance& i, Accountant a, double delta) {
-        return epsilon(i.spec, Delta(delta), {.accountant = a, .tolerance = 1e-2});
+        return epsilon(i.spec, Delta(delta), {.accountant = a, .tolerance = 3e-2});
       },
       [&](const Instance& i, Accountant a, double delta, const Bound& b) {
         EXPECT_LE(worst_at(i, b.upper), delta + kRounding) << words(i, a, delta);
@@ -75,9 +75,9 @@ TEST(Instances, NoMechanismLosesMoreThanWasClaimedForIt) {
 TEST(Instances, NoMechanismHasALargerDeltaThanWasClaimedForIt) {
   for (const Instance& i : all()) {
     for (const Accountant a : {Accountant::pld, Accountant::rdp}) {
-      for (const double epsilon : {0.0, 0.7, 3.0}) {
+      for (const double epsilon : {0.0, 1.5}) {
         try {
-          const Bound b = delta(i.spec, epsilon, {.accountant = a, .tolerance = 1e-2});
+          const Bound b = delta(i.spec, epsilon, {.accountant = a, .tolerance = 3e-2});
           const double truth = worst_at(i, epsilon);
           EXPECT_GE(b.upper, truth - kRounding) << words(i, a, epsilon);
           if (i.worst) {

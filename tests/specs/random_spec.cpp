@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 
@@ -37,7 +39,7 @@ class Generator {
       case 0:
       case 1:
       case 2: return sampled(depth);
-      case 3: return shuffled();
+      case 3: return population_ == kUnknown ? sampled(depth) : shuffled();
       case 4:
       case 5: return RepeatEvent{count(), share(event(depth - 1))};
       case 6: return list<ComposeEvent>(depth);
@@ -119,25 +121,33 @@ class Generator {
     }
   }
 
+  // Everything inside works on the sample: its size is the population there, and nobody's knowledge if it is random.
   Event sampled(int depth) {
-    // Most samples are of one mechanism; compositions and guarantees inside are rarer.
-    Event inner = dice_.chance(0.7) ? noise() : event(depth - 1);
     SampledEvent e;
-    e.event = share(std::move(inner));
-    switch (relation_ == Relation::add_remove && dice_.chance(0.9) ? 0 : dice_.below(3)) {
-      case 0: e.rate = rate(); return e;
-      case 1: e.scheme = Scheme::without_replacement; break;
-      default: e.scheme = Scheme::with_replacement; break;
+    const bool poisson = population_ == kUnknown ||
+                         (relation_ == Relation::add_remove && dice_.chance(0.9)) ||
+                         dice_.below(3) == 0;
+    if (poisson) {
+      e.rate = rate();
+    } else {
+      e.scheme = dice_.chance(0.5) ? Scheme::without_replacement : Scheme::with_replacement;
+      e.population = population_ == kAny ? dice_.whole(1, 1'000'000) : population_;
+      e.size = dice_.whole(1, e.population);
     }
-    e.population = dice_.whole(1, 1'000'000);
-    e.size = dice_.whole(1, e.population);
+    const std::uint64_t outside = std::exchange(population_, poisson ? kUnknown : e.size);
+    // Most samples are of one mechanism; compositions and guarantees inside are rarer.
+    e.event = share(dice_.chance(0.7) ? noise() : event(depth - 1));
+    population_ = outside;
     return e;
   }
 
   Event shuffled() {
-    Event local = dice_.chance(0.6) ? Event(RandomizedResponseEvent{epsilon(), dice_.whole(2, 50)})
-                                    : Event(PureEvent{epsilon()});
-    return ShuffledEvent{dice_.whole(1, 10'000'000), share(std::move(local))};
+    Event local = dice_.chance(0.2) ? noise()
+                  : dice_.chance(0.6)
+                      ? Event(RandomizedResponseEvent{epsilon(), dice_.whole(2, 50)})
+                      : Event(PureEvent{epsilon()});
+    return ShuffledEvent{population_ == kAny ? dice_.whole(1, 10'000'000) : population_,
+                         share(std::move(local))};
   }
 
   Event selection(int depth) {
@@ -157,12 +167,19 @@ class Generator {
   Event list(int depth) {
     Kind e;
     const std::size_t parts = 1 + dice_.below(4);
+    // How the records of a sample fall into parts is random too.
+    const std::uint64_t outside = population_;
+    if (std::is_same_v<Kind, ParallelEvent> && population_ != kAny) population_ = kUnknown;
     for (std::size_t i = 0; i < parts; ++i) e.events.push_back(event(depth - 1));
+    population_ = outside;
     return e;
   }
 
+  static constexpr std::uint64_t kAny = 0, kUnknown = ~std::uint64_t{0};
+
   Dice& dice_;
   Relation relation_;
+  std::uint64_t population_ = kAny;  // what the next event works on
 };
 
 // How a number of the document moves when the cost must not fall.

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "specs/contradictions.hpp"
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
   app.add_option("--specs", specs, "how many");
   app.add_option("--seed", seed, "of the first one");
   app.add_option("--limit", limits.seconds, "seconds of processor time for one question");
-  app.add_flag("--show", show, "print every question");
+  app.add_flag("--show", show, "print every question and the processor time it took");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPROF, hang);
   sotto::specs::Findings all;
@@ -53,7 +54,10 @@ int main(int argc, char** argv) {
       fmt::print("seed {}: delta {} {}\n", seed + i, q.delta, to_json(q.spec).dump());
       std::fflush(stdout);
     }
+    const std::clock_t start = std::clock();
     const auto found = sotto::specs::examine(seed + i, limits);
+    if (show)
+      fmt::print("  {:.2f} s\n", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     for (const std::string& c : found.contradictions) fmt::print("seed {}: {}\n", seed + i, c);
     if (!found.contradictions.empty()) std::fflush(stdout);
     all.add(found);
@@ -61,6 +65,7 @@ int main(int argc, char** argv) {
   fmt::print(
       "{} specifications, {} questions, {} answers, {} of them two-sided; slowest {:.2f} s: {}\n",
       specs, all.asked, all.answered, all.two_sided, all.slowest, all.slowest_question);
+  for (const auto& [what, seconds] : all.seconds) fmt::print("  {:.1f} s: {}\n", seconds, what);
   fmt::print("{} contradictions\n", all.contradictions.size());
   return all.contradictions.empty() ? 0 : 1;
 }

@@ -6,7 +6,7 @@
 namespace sotto::specs {
 namespace {
 
-constexpr std::uint64_t kSpecs = 100;
+constexpr std::uint64_t kSpecs = 60;
 
 class Specs : public ::testing::TestWithParam<std::uint64_t> {};
 

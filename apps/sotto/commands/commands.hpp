@@ -38,7 +38,6 @@ Option output_option();
 Option relation_option();
 Option insecure_seed_option();
 Option certificate_option();
-Option no_header_option();
 
 inline constexpr const char* kInsecure = "INSECURE: NOT PRIVATE";
 // The generator of --insecure-seed, with a warning; nothing when the option is not given.

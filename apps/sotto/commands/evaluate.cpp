@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "decision.hpp"
 #include "evaluation.hpp"
 #include "families.hpp"
 #include "paid/charge.hpp"
@@ -50,11 +51,13 @@ void run(const Arguments& arguments, Context& context) {
   } else if (arguments.given("groups")) {
     throw InvalidArgument("--groups needs a table; images have no columns");
   }
+  const std::optional<double> threshold = threshold_of(arguments, model);
   subject.score = [&] {
     std::vector<ScoredRow> rows;
     applied_source(arguments, artifact.facts, options)->each([&](const Block& block) {
       for (ScoredRow& row : model.score(block, group)) rows.push_back(std::move(row));
     });
+    if (threshold) decide(rows, *threshold);
     return rows;
   };
   run_evaluation(arguments, context, subject);
@@ -69,6 +72,7 @@ Command evaluate_command() {
                      .value = "COLUMN",
                      .help = "also one line for each group of this categorical column",
                      .group = "Data"});
+  options.push_back(threshold_option());
   for (Option& option : budget_options()) options.push_back(std::move(option));
   for (Option& option : payment_options()) options.push_back(std::move(option));
   options.push_back(dry_run_option());
@@ -85,7 +89,9 @@ Command evaluate_command() {
           "use public test data, or keep them to yourself. With a budget they are noised, come "
           "with "
           "intervals that include the noise, and cost epsilon on the evaluation data, beside what "
-          "training cost on its own.",
+          "training cost on its own. For classes it prints what lies behind the accuracy: the "
+          "baseline of always saying the commonest class, precision, recall and F1, the confusion "
+          "matrix and, without a budget, how far probabilities are from what happens.",
       .examples = {{"R2 and errors, or accuracy, AUC and log-loss",
                     "sotto evaluate --model model --data people.csv"},
                    {"By group, as JSON",

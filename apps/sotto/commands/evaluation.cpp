@@ -11,7 +11,9 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/learning/certify.hpp"
+#include "sotto/learning/class_measures.hpp"
 #include "sotto/learning/private_evaluation.hpp"
 
 namespace sotto::cli {
@@ -41,6 +43,58 @@ std::string to_text(bool classification, const ClassificationQuality& c,
   return fmt::format("accuracy {:.4f} (95 %: {:.4f} to {:.4f}){}, log-loss {:.4f} on {} rows",
                      c.accuracy, c.accuracy_95.lower, c.accuracy_95.upper,
                      c.auc ? fmt::format(", AUC {:.4f}", *c.auc) : "", c.log_loss, c.rows);
+}
+
+// What lies behind the accuracy; `calibration` where the rows themselves are at hand.
+void add_measures(Json& json, const ClassMeasures& m, const std::vector<std::string>& labels,
+                  std::optional<double> calibration) {
+  json["majority_class"] = labels[m.majority_class];
+  json["majority_accuracy"] = m.majority;
+  json["balanced_accuracy"] = m.balanced_accuracy;
+  json["macro_f1"] = m.macro_f1;
+  if (calibration) json["calibration_error"] = *calibration;
+  const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
+  json["classes"] = Json::array();
+  for (std::size_t c = 0; c < labels.size(); ++c) {
+    const ClassFigures& f = m.classes[c];
+    json["classes"].push_back({{"label", labels[c]},
+                               {"rows", f.rows},
+                               {"predicted", f.predicted},
+                               {"precision", maybe(f.precision)},
+                               {"recall", maybe(f.recall)},
+                               {"f1", f.f1}});
+  }
+}
+
+constexpr std::size_t kShownClasses = 12;  // a larger table is for JSON
+
+std::string measures_text(const ClassMeasures& m, const Confusion& confusion,
+                          const std::vector<std::string>& labels,
+                          std::optional<double> calibration) {
+  std::string text = fmt::format(
+      "  baseline   accuracy {:.4f} by always saying '{}'\n  balanced   accuracy {:.4f}, F1 {:.4f} "
+      "(means over classes){}\n",
+      m.majority, visible(labels[m.majority_class]), m.balanced_accuracy, m.macro_f1,
+      calibration ? fmt::format("; calibration error {:.4f}", *calibration) : "");
+  if (labels.size() > kShownClasses) return text;
+  std::size_t width = 5;
+  for (const std::string& label : labels) width = std::max(width, visible(label).size());
+  const auto figure = [](const std::optional<double>& v) {
+    return v ? fmt::format("{:.4f}", *v) : std::string("-");
+  };
+  text += fmt::format("  {:<{}}  {:>9}  {:>9}  {:>9}  predicted:", "class", width, "precision",
+                      "recall", "F1");
+  for (const std::string& label : labels) text += fmt::format("  {:>9}", visible(label));
+  for (std::size_t c = 0; c < labels.size(); ++c) {
+    const ClassFigures& f = m.classes[c];
+    text += fmt::format("\n  {:<{}}  {:>9}  {:>9}  {:>9.4f}            ", visible(labels[c]), width,
+                        figure(f.precision), figure(f.recall), f.f1);
+    for (std::size_t p = 0; p < labels.size(); ++p)
+      text += fmt::format("{:>{}.0f}", confusion[c][p],
+                          p == 0 ? std::max<std::size_t>(9, visible(labels[p]).size())
+                                 : 2 + std::max<std::size_t>(9, visible(labels[p]).size()));
+  }
+  return text + "\n";
 }
 
 // The figures in the order in which they are told; absent ones drowned in the noise.
@@ -89,20 +143,37 @@ std::string to_text(bool classification, const PrivateQuality& q) {
 }
 
 void run_plain(const Arguments& arguments, Context& context, const Subject& subject) {
-  const Evaluation result = evaluate(subject.classification(), subject.score(), subject.groups);
+  const std::vector<ScoredRow> rows = subject.score();
+  const Evaluation result = evaluate(subject.classification(), rows, subject.groups);
   const bool classes = result.is_classification;
+  if ((classes ? result.classification.rows : result.regression.rows) == 0)
+    throw DataError("there are no rows to evaluate the model on", "give a file with rows");
+  const Confusion confusion = confusion_of(rows, subject.labels.size());
+  const ClassMeasures measures = class_measures(confusion);
   if (arguments.flag("json")) {
     Json json = {{"schema", 1}, {"private", false}, {"warning", "NOT PRIVATE"}};
     json.update(to_json(classes, result.classification, result.regression));
+    if (classes) {
+      add_measures(json, measures, subject.labels, calibration_error(rows));
+      json["labels"] = subject.labels;
+      json["confusion"] = confusion;
+    }
     if (!subject.groups.empty()) json["groups"] = Json::array();
-    for (const GroupQuality& g : result.groups) {
-      Json line = {{"group", g.group}};
-      line.update(to_json(classes, g.classification, g.regression));
+    for (std::size_t g = 0; g < result.groups.size(); ++g) {
+      const GroupQuality& group = result.groups[g];
+      Json line = {{"group", group.group}};
+      line.update(to_json(classes, group.classification, group.regression));
+      if (classes)
+        add_measures(line, class_measures(confusion_of(rows, subject.labels.size(), g)),
+                     subject.labels, calibration_error(rows, g));
       json["groups"].push_back(std::move(line));
     }
     context.out.print("{}\n", json.dump());
   } else {
     context.out.print("{}\n", to_text(classes, result.classification, result.regression));
+    if (classes)
+      context.out.print(
+          "{}", Lines{measures_text(measures, confusion, subject.labels, calibration_error(rows))});
     for (const GroupQuality& g : result.groups)
       context.out.print("  {:<24} {}\n", g.group, to_text(classes, g.classification, g.regression));
     context.out.print("{}\n", kNotPrivate);
@@ -145,6 +216,9 @@ void show_result(const Arguments& arguments, Context& context, const Subject& su
     return;
   }
   context.out.print("{}\n", to_text(classes, result.all));
+  if (classes)
+    context.out.print("{}", Lines{measures_text(class_measures(result.all.confusion),
+                                                result.all.confusion, subject.labels, {})});
   for (std::size_t g = 0; g < subject.groups.size(); ++g)
     context.out.print("  {:<24} {}\n", subject.groups[g], to_text(classes, of_group(g)));
   context.out.print("  guarantee  {} on the evaluation data\n  plan       {}\n", promise, plan);
@@ -154,7 +228,10 @@ void show_result(const Arguments& arguments, Context& context, const Subject& su
 void add_result(Json& json, const Subject& subject, const PrivateEvaluation& result) {
   const bool classes = subject.classification();
   json.update(to_json(classes, result.all));
-  if (classes) json["labels"] = subject.labels;
+  if (classes) {
+    add_measures(json, class_measures(result.all.confusion), subject.labels, {});
+    json["labels"] = subject.labels;
+  }
   if (!subject.groups.empty()) json["groups"] = Json::array();
   for (std::size_t g = 0; g < subject.groups.size(); ++g) {
     Json line = {{"group", subject.groups[g]}};
@@ -172,6 +249,7 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
   PaidWork<Release<PrivateEvaluation>> work;
   work.spec = Spec{plan.relation(), {plan.event()}};
   work.unit = subject.unit;
+  work.what = fmt::format("evaluation of {}", arguments.text("model"));
   work.json = {{"schema", 1},
                {"private", true},
                {"epsilon", *cost.epsilon},
@@ -207,6 +285,7 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
                      const Payment* payment) {
     Certificate certificate = certificate_of(plan, release.event, subject, *cost.delta, rng);
     certificate.ledger = payment->reference();
+    certificate.fingerprint = payment->fingerprint();
     certificate.files["value"] = value;
     if (arguments.given("certificate"))
       write_certificate(arguments.text("certificate"), certificate);
@@ -224,13 +303,14 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
 
 void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject) {
   if (has_budget(arguments)) return run_private(arguments, context, subject);
-  for (const char* option : {"delta", "certificate", "dry-run", "insecure-seed", "ledger",
-                             "dsn-file", "dataset", "part", "purpose", "key"}) {
+  for (const char* option :
+       {"delta", "certificate", "dry-run", "insecure-seed", "ledger", "dsn-file", "dataset", "part",
+        "purpose", "by", "key", "fingerprint-key"}) {
     if (arguments.given(option))
       throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option),
                             "without a budget the evaluation is NOT PRIVATE and draws no noise");
   }
-  Payment(arguments, std::nullopt,
+  Payment(arguments, std::nullopt, "",
           "");  // a ledger that is named has nothing to charge here: refused
   run_plain(arguments, context, subject);
 }

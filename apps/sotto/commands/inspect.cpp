@@ -51,9 +51,9 @@ std::optional<SignedBy> check_signature(const CertificateText& text,
 
 std::string signature_text(const std::optional<SignedBy>& by) {
   if (!by) return "signature: none";
-  return fmt::format(
-      "signature: by key {}, {}", by->key_fingerprint,
-      by->expected ? "the expected one" : "compared with none: --key PUB says whose it must be");
+  return fmt::format("signature: by key {}, {}", by->key_fingerprint,
+                     by->expected ? "the expected one"
+                                  : "compared with none: --signed-by PUB says whose it must be");
 }
 
 // What can be seen of a model: one tree in words, or what --draw asks for.
@@ -107,6 +107,12 @@ void run_inspect(const Arguments& arguments, Context& context) {
   if (!c.noise.empty()) context.out.print("noise: {}\n", c.noise);
   for (const std::string& assumption : c.assumptions)
     context.out.print("assumes: {}\n", assumption);
+  if (c.draft)
+    context.out.print(
+        "schema: estimated from the data with epsilon = {}, delta = {}; together with it epsilon = "
+        "{}, delta = {}\n",
+        round_up(c.draft->epsilon), round_up(c.draft->delta), round_up(c.draft->epsilon_together),
+        round_up(c.draft->delta_together));
   if (c.ledger)
     context.out.print("charged: entry {} of ledger {}, data set {}, head {}\n", c.ledger->entry,
                       c.ledger->store, c.ledger->dataset, c.ledger->head);
@@ -164,6 +170,46 @@ auto certified(Read&& read) {
   }
 }
 
+// What the artifact's own schema says of neighbours, units and its draft must be what the certificate says. Returns whether there is one.
+bool compare_schema(const Certificate& c, const std::string& place, const std::string& text) {
+  if (is_alone(place)) return false;
+  const CertifiedDirectory directory = certified([&] { return read_certified(place, text); });
+  const auto file = directory.files.find("encoder.json");
+  if (file == directory.files.end()) return false;
+  const Schema schema = certified([&] {
+                          return encoder_from_json(parse_json(file->second, "encoder.json"));
+                        }).schema();
+  const auto fail = [](const std::string& why) {
+    throw VerificationFailed(why, "do not rely on this artifact");
+  };
+  if (name(schema.unit) != c.unit || schema.relation != c.spec->relation)
+    fail(
+        fmt::format("the certificate protects one {} under {}, the artifact's schema one {} under "
+                    "{}",
+                    c.unit, name(c.spec->relation), name(schema.unit), name(schema.relation)));
+  if (schema.drafted.has_value() != c.draft.has_value() ||
+      (c.draft && c.draft->events != schema.drafted->events))
+    fail("the certificate and the artifact's schema say different things of its draft");
+  return true;
+}
+
+void check_draft(const Certificate& c) {
+  if (!c.draft) return;
+  const DraftCost& d = *c.draft;
+  const bool alone =
+      guarantee(Spec{c.spec->relation, d.events}, d.delta, kCertificateAccounting).upper *
+          (1 - 1e-9) <=
+      d.epsilon;
+  const double together = together_with_draft(*c.spec, d.events, d.delta_together).upper;
+  if (!alone || d.epsilon_together < together * (1 - 1e-9) ||
+      d.delta_together < c.delta * (1 - 1e-9))
+    throw VerificationFailed(
+        fmt::format("the certificate claims epsilon = {} together with the draft of its schema, "
+                    "but the events cost {}",
+                    d.epsilon_together, round_up(together)),
+        "do not rely on this artifact");
+}
+
 // Returns whether it was asked for.
 bool compare_data(const Certificate& c, const Arguments& arguments) {
   if (arguments.given("fingerprint-key") != arguments.given("data"))
@@ -183,7 +229,7 @@ bool compare_data(const Certificate& c, const Arguments& arguments) {
 void run_verify(const Arguments& arguments, Context& context) {
   const std::string place = arguments.positionals().front();
   std::optional<std::string> key;
-  if (arguments.given("key")) key = read_all(arguments.text("key"), 1 << 16);
+  if (arguments.given("signed-by")) key = read_all(arguments.text("signed-by"), 1 << 16);
   // Read once, and checked first: nothing that a changed certificate says is acted on.
   const CertificateText text = read_certificate_text(place);
   check_certificate_text(text.certificate);
@@ -205,6 +251,8 @@ void run_verify(const Arguments& arguments, Context& context) {
                     round_up(bound.upper)),
         "do not rely on this artifact");
   }
+  check_draft(c);
+  const bool schema_compared = compare_schema(c, place, text.certificate);
   auto location = store_location(arguments, "ledger");
   const bool asked = arguments.given("ledger") || arguments.given("dsn-file");
   if (!asked && !c.ledger)
@@ -219,17 +267,22 @@ void run_verify(const Arguments& arguments, Context& context) {
                                    {"key_expected", by && by->expected},
                                    {"ledger_compared", location.has_value()},
                                    {"data_compared", data_compared},
+                                   {"schema_compared", schema_compared},
                                    {"epsilon", c.epsilon},
                                    {"recomputed", bound.upper},
                                    {"delta", c.delta}}
                                   .dump());
   } else {
     context.out.print(
-        "verified: {} and the events cost epsilon = {} at delta = {} (claimed {}){}\n{}\n{}\n",
+        "verified: {} and the events cost epsilon = {} at delta = {} (claimed {}){}\n{}{}\n{}\n",
         is_alone(place) ? "the certificate is as it was written"
                         : "the files are the certified ones",
         round_up(bound.upper), round_up(c.delta), round_up(c.epsilon),
-        data_compared ? "; the data is the one it speaks about" : "", signature_text(by),
+        data_compared ? "; the data is the one it speaks about" : "",
+        Lines{schema_compared ? fmt::format("schema: one {} under {}, as the certificate says\n",
+                                            visible(c.unit), name(c.spec->relation))
+                              : std::string()},
+        signature_text(by),
         location ? fmt::format("ledger: entry {} paid for this result", c.ledger->entry)
                  : std::string("ledger: not compared"));
   }
@@ -273,7 +326,7 @@ Command verify_command() {
                    "Recomputes epsilon from the events in the certificate and compares the "
                    "digests of the files. Exit code 5 when anything does not match.",
                    {"Check an artifact", "sotto verify model"}, run_verify);
-  command.options.push_back({.name = "key",
+  command.options.push_back({.name = "signed-by",
                              .type = Type::file,
                              .value = "PUB",
                              .help = "the public key by which the certificate must be signed"});

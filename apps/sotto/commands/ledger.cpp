@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include "paid/charge.hpp"
+#include "paid/fingerprinting.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/byte_source.hpp"
+#include "sotto/data/fingerprint.hpp"
+#include "sotto/ledger/period.hpp"
 #include "sotto/ledger/verify.hpp"
 
 namespace sotto::cli {
@@ -37,8 +40,10 @@ Spec spec_from(const Arguments& arguments, const std::string& option) {
   return parse_spec(read_all(arguments.text(option), kLimit));
 }
 
-void print(const ledger::Receipt& receipt, const std::string& text, const Arguments& arguments,
-           Context& context) {
+}  // namespace
+
+void print_receipt(const ledger::Receipt& receipt, const std::string& text,
+                   const Arguments& arguments, Context& context) {
   if (arguments.flag("json")) {
     Json json = {{"schema", 1}};
     json.update(to_json(receipt));
@@ -46,6 +51,20 @@ void print(const ledger::Receipt& receipt, const std::string& text, const Argume
   } else {
     context.out.print("{}\nentry {}, head {}\n", text, receipt.entry, receipt.head);
   }
+}
+
+namespace {
+
+// From the first moment of the period to its end, by --period or by hand.
+void set_period(ledger::Dataset& d, const Arguments& arguments) {
+  d.period = maybe(arguments, "period");
+  if (arguments.given("from")) d.from = ledger::parse_time(arguments.text("from"));
+  if (!d.period.empty() && arguments.given("until"))
+    throw InvalidArgument("--period and --until both say when it ends", "give one of them");
+  if (arguments.given("until")) d.until = ledger::parse_time(arguments.text("until"));
+  if (d.period.empty()) return;
+  if (d.from == 0) d.from = ledger::parse_time(ledger::iso_day(ledger::system_clock()));
+  d.until = ledger::end_of_period(d.from, d.period);
 }
 
 ledger::Dataset dataset_of(const Arguments& arguments) {
@@ -68,6 +87,15 @@ ledger::Dataset dataset_of(const Arguments& arguments) {
   if (arguments.given("parts")) d.parts = arguments.list("parts");
   if (arguments.given("purposes")) d.purposes = arguments.list("purposes");
   d.owner = maybe(arguments, "owner");
+  if (arguments.given("owner-key")) d.owner_key = read_all(arguments.text("owner-key"), 1 << 16);
+  set_period(d, arguments);
+  d.people = maybe(arguments, "people");
+  if (arguments.given("columns")) d.columns = arguments.list("columns");
+  if (arguments.given("fingerprint-key") != arguments.given("data"))
+    throw InvalidArgument("--fingerprint-key and --data go together",
+                          "the fingerprint of the data under the key is declared");
+  if (arguments.given("data"))
+    d.fingerprint = fingerprint(read_fingerprint_key(arguments), arguments.text("data"));
   if (arguments.given("plan")) {
     const Spec plan = spec_from(arguments, "plan");
     if (plan.relation != d.relation)
@@ -84,10 +112,11 @@ void run_create(const Arguments& arguments, Context& context) {
   const ledger::Receipt r = ledger.create(d);
   const std::string cap = d.rho > 0 ? fmt::format("rho = {}", d.rho)
                                     : fmt::format("epsilon = {}, delta = {}", d.epsilon, d.delta);
-  print(r,
-        fmt::format("created {} with {} ({}, {}, unit: one {})", d.name, cap, name(d.accountant),
-                    name(d.relation), d.unit),
-        arguments, context);
+  print_receipt(r,
+                fmt::format("created {} with {} ({}, {}, unit: one {}{})", d.name, cap,
+                            name(d.accountant), name(d.relation), d.unit,
+                            d.until > 0 ? ", until " + ledger::iso_day(d.until) : std::string()),
+                arguments, context);
 }
 
 ledger::Charge charge_of(const Arguments& arguments) {
@@ -95,8 +124,9 @@ ledger::Charge charge_of(const Arguments& arguments) {
           .spec = spec_from(arguments, "spec"),
           .key = arguments.text("key"),
           .part = maybe(arguments, "part"),
+          .what = maybe(arguments, "what"),
           .purpose = maybe(arguments, "purpose"),
-          .by = maybe(arguments, "by")};
+          .by = who_asks(arguments)};
 }
 
 void run_charge(const Arguments& arguments, Context& context) {
@@ -104,34 +134,37 @@ void run_charge(const Arguments& arguments, Context& context) {
   const bool dry = arguments.flag("dry-run");
   ledger::Ledger ledger = open_ledger(arguments, dry ? OpenMode::read : OpenMode::write);
   const ledger::Receipt r = dry ? ledger.quote(charge) : ledger.charge(charge);
-  print(r,
-        r.replayed ? fmt::format("the key '{}' is known: nothing new was charged", charge.key)
-                   : statement_of(r, charge.spec, dry ? "would fit: would charge" : "charged"),
-        arguments, context);
+  print_receipt(r,
+                r.replayed
+                    ? fmt::format("the key '{}' is known: nothing new was charged", charge.key)
+                    : statement_of(r, charge.spec, dry ? "would fit: would charge" : "charged",
+                                   ledger.largest_like(charge)),
+                arguments, context);
 }
 
 void run_reserve(const Arguments& arguments, Context& context) {
   const ledger::Charge charge = charge_of(arguments);
   ledger::Ledger ledger = open_ledger(arguments, OpenMode::write);
   const ledger::Receipt r = ledger.reserve(charge);
-  print(r,
-        r.replayed ? fmt::format("the key '{}' is known: nothing new was reserved", charge.key)
-                   : statement_of(r, charge.spec, "reserved"),
-        arguments, context);
+  print_receipt(r,
+                r.replayed
+                    ? fmt::format("the key '{}' is known: nothing new was reserved", charge.key)
+                    : statement_of(r, charge.spec, "reserved", ledger.largest_like(charge)),
+                arguments, context);
 }
 
 void run_commit(const Arguments& arguments, Context& context) {
   ledger::Ledger ledger = open_ledger(arguments, OpenMode::write);
   const ledger::Receipt r = ledger.commit(static_cast<std::int64_t>(arguments.whole("entry")));
-  print(r, fmt::format("committed entry {}", r.entry), arguments, context);
+  print_receipt(r, fmt::format("committed entry {}", r.entry), arguments, context);
 }
 
 void run_abandon(const Arguments& arguments, Context& context) {
   ledger::Ledger ledger = open_ledger(arguments, OpenMode::write);
   const ledger::Receipt r = ledger.abandon(static_cast<std::int64_t>(arguments.whole("entry")),
-                                           arguments.text("reason"), maybe(arguments, "by"));
-  print(r, fmt::format("abandoned entry {}: its budget is free again", r.entry), arguments,
-        context);
+                                           arguments.text("reason"), who_asks(arguments));
+  print_receipt(r, fmt::format("abandoned entry {}: its budget is free again", r.entry), arguments,
+                context);
 }
 
 void run_verify(const Arguments& arguments, Context& context) {
@@ -156,12 +189,6 @@ void run_verify(const Arguments& arguments, Context& context) {
   context.out.print(
       "verified: {} entries, {} data sets, every charge within its budget{}\nhead {}\n", v.entries,
       v.datasets, arguments.given("pin") ? ", the pinned entry is there" : "", v.head);
-}
-
-void run_export(const Arguments& arguments, Context& context) {
-  ledger::Ledger ledger = open_ledger(arguments, OpenMode::read);
-  for (const ledger::Entry& e : ledger.entries())
-    context.out.print("{}\n", Json{{"hash", e.hash}, {"entry", Json::parse(e.body)}}.dump());
 }
 
 std::vector<Option> with_store(std::vector<Option> own, bool json = true) {
@@ -194,6 +221,13 @@ Option dataset_option(bool required = true) {
           .required = required};
 }
 
+Option by_option(const std::string& help) {
+  return {.name = "by",
+          .type = Type::text,
+          .value = "NAME",
+          .help = help + "; default: the user who runs it"};
+}
+
 std::vector<Option> charge_options() {
   return {dataset_option(),
           {.name = "spec",
@@ -210,8 +244,12 @@ std::vector<Option> charge_options() {
            .type = Type::text,
            .value = "NAME",
            .help = "the part that is read; default: the whole data set"},
+          {.name = "what",
+           .type = Type::text,
+           .value = "TEXT",
+           .help = "the release in words, for reports"},
           {.name = "purpose", .type = Type::text, .value = "TEXT", .help = "what it is for"},
-          {.name = "by", .type = Type::text, .value = "NAME", .help = "who asks"}};
+          by_option("who asks")};
 }
 
 std::vector<Option> create_options() {
@@ -263,7 +301,40 @@ std::vector<Option> create_options() {
            .type = Type::list,
            .value = "A,B",
            .help = "the only purposes it may be charged for"},
-          {.name = "owner", .type = Type::text, .value = "NAME", .help = "who answers for it"}};
+          {.name = "owner", .type = Type::text, .value = "NAME", .help = "who answers for it"},
+          {.name = "owner-key",
+           .type = Type::file,
+           .value = "PUB",
+           .help = "whose signature renews, raises or closes it (see sotto key new)"},
+          {.name = "period",
+           .type = Type::choice,
+           .value = "P",
+           .help = "how long it lasts; after that it has to be renewed",
+           .choices = {"month", "quarter", "half-year", "year"}},
+          {.name = "from",
+           .type = Type::text,
+           .value = "DAY",
+           .help = "the first day on which it may be charged, as 2027-01-31; with --period today"},
+          {.name = "until",
+           .type = Type::text,
+           .value = "DAY",
+           .help = "the day from which on it may not be charged any more"},
+          {.name = "people",
+           .type = Type::text,
+           .value = "NAME",
+           .help = "another data set about the same people: every charge uses its budget too"},
+          {.name = "columns",
+           .type = Type::list,
+           .value = "A,B",
+           .help = "the columns of its file: a file with others is refused at each charge"},
+          {.name = "data",
+           .type = Type::file,
+           .value = "FILE",
+           .help = "its file: other data is refused at each charge; with --fingerprint-key"},
+          {.name = "fingerprint-key",
+           .type = Type::file,
+           .value = "KEY",
+           .help = "the secret key of the file's fingerprint (see sotto key fingerprint)"}};
 }
 
 Option entry_option(const std::string& help) {
@@ -351,14 +422,13 @@ Command ledger_command() {
                              "sotto ledger reserve --store budget.db --dataset census --spec - "
                              "--key run-4 && sotto ledger abandon --store budget.db --entry 8 "
                              "--reason 'called off before any data was read'"}},
-           .options = with_store(
-               {entry_option("the reservation"),
-                {.name = "reason",
-                 .type = Type::text,
-                 .value = "TEXT",
-                 .help = "why nothing can have left; stays in the ledger",
-                 .required = true},
-                {.name = "by", .type = Type::text, .value = "NAME", .help = "who says so"}}),
+           .options = with_store({entry_option("the reservation"),
+                                  {.name = "reason",
+                                   .type = Type::text,
+                                   .value = "TEXT",
+                                   .help = "why nothing can have left; stays in the ledger",
+                                   .required = true},
+                                  by_option("who says so")}),
            .run = run_abandon},
           {.name = "verify",
            .summary = "recompute the chain of hashes and every spend",
@@ -370,11 +440,12 @@ Command ledger_command() {
                                    .value = "HEAD",
                                    .help = "a head seen earlier; it must be part of the chain"}}),
            .run = run_verify},
-          {.name = "export",
-           .summary = "print every entry as a line of JSON",
-           .examples = {{"Keep a copy", "sotto ledger export --store budget.db"}},
-           .options = with_store({}, false),
-           .run = run_export},
+          ledger_report_command(with_store({dataset_option(false)})),
+          ledger_statement_command(with_store({dataset_option()}, false)),
+          ledger_export_command(with_store({}, false)),
+          ledger_decision_command("renew", with_store({dataset_option()})),
+          ledger_decision_command("raise", with_store({dataset_option()})),
+          ledger_decision_command("close", with_store({dataset_option()})),
           ledger_roles_command(with_store({})),
       }};
 }

@@ -12,6 +12,13 @@ ledger::Ledger open_ledger(const Arguments& arguments, ledger::OpenMode mode);
 // Of the options above.
 ledger::StoreLocation ledger_location(const Arguments& arguments);
 
+void print_receipt(const ledger::Receipt& receipt, const std::string& text,
+                   const Arguments& arguments, Context& context);
+
+Command ledger_report_command(std::vector<Option> store_options);
+Command ledger_statement_command(std::vector<Option> store_options);
+Command ledger_export_command(std::vector<Option> store_options);
+Command ledger_decision_command(const std::string& what, std::vector<Option> store_options);
 Command ledger_roles_command(std::vector<Option> store_options);
 void run_ledger_show(const Arguments& arguments, Context& context);
 

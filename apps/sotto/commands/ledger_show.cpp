@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "ledger.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/ledger/history.hpp"
+#include "sotto/ledger/period.hpp"
+#include "sotto/ledger/report.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -17,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 struct Line {
   ledger::Account account;
-  std::vector<ledger::Release> releases;
+  std::vector<ledger::Release> releases;  // of this period
+  std::vector<ledger::Line> newest;
   std::optional<Bound> fixed;
 
   const ledger::Dataset& set() const { return account.dataset(); }
@@ -38,15 +40,6 @@ std::string bar(double share, int width = 20) {
   return text;
 }
 
-std::string time_text(std::int64_t milliseconds) {
-  const std::time_t seconds = milliseconds / 1000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%SZ", &utc);
-  return text;
-}
-
 // How many columns the text takes; wide scripts count once, which only bends the table.
 std::size_t columns(const std::string& text) {
   return static_cast<std::size_t>(
@@ -56,14 +49,22 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width > columns(text) ? width - columns(text) : 0, ' ');
 }
 
-Json release_json(const ledger::Release& r) {
-  return {{"entry", r.entry}, {"time", time_text(r.time)},
-          {"state", r.state}, {"key", r.key},
-          {"part", r.part},   {"purpose", r.purpose},
-          {"by", r.by},       {"events", Json::parse(r.events)}};
+Json release_json(const ledger::Line& r) {
+  const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
+  return {{"entry", r.entry},
+          {"time", ledger::iso_time(r.time)},
+          {"kind", r.kind},
+          {"state", r.state},
+          {"what", r.what},
+          {"epsilon_own", number(r.own)},
+          {"epsilon_added", number(r.added)},
+          {"key", r.key},
+          {"part", r.part},
+          {"purpose", r.why},
+          {"by", r.by}};
 }
 
-Json line_json(const Line& l, std::size_t newest) {
+Json line_json(const Line& l) {
   const ledger::Dataset& d = l.set();
   Json json = {{"name", d.name},
                {"unit", d.unit},
@@ -85,6 +86,8 @@ Json line_json(const Line& l, std::size_t newest) {
   json["open_reservations"] = l.open();
   json["owner"] = d.owner;
   json["purposes"] = d.purposes;
+  if (!d.columns.empty()) json["columns"] = d.columns;
+  if (!d.fingerprint.empty()) json["fingerprint"] = d.fingerprint;
   json["parts"] = Json::array();
   for (const std::string& part : d.parts) {
     json["parts"].push_back(
@@ -92,32 +95,34 @@ Json line_json(const Line& l, std::size_t newest) {
          {"epsilon_spent",
           l.account.has_epsilon() ? Json(l.account.epsilon_of(part)) : Json(nullptr)}});
   }
-  if (newest > 0) {
-    json["newest"] = Json::array();
-    const std::size_t from = l.releases.size() - std::min(newest, l.releases.size());
-    for (std::size_t i = from; i < l.releases.size(); ++i)
-      json["newest"].push_back(release_json(l.releases[i]));
-  }
+  if (d.from > 0) json["from"] = ledger::iso_time(d.from);
+  if (d.until > 0) json["until"] = ledger::iso_time(d.until);
+  if (!d.period.empty()) json["period"] = d.period;
+  json["closed"] = d.closed;
+  if (!d.people.empty()) json["people"] = d.people;
+  if (!l.newest.empty()) json["newest"] = Json::array();
+  for (const ledger::Line& line : l.newest) json["newest"].push_back(release_json(line));
   return json;
 }
 
-void print_releases(const Line& l, std::size_t newest, Context& context) {
-  const std::size_t from = l.releases.size() - std::min(newest, l.releases.size());
+void print_releases(const Line& l, Context& context) {
   std::size_t width = 3;
-  for (std::size_t i = from; i < l.releases.size(); ++i)
-    width = std::max(width, columns(l.releases[i].key));
-  for (std::size_t i = from; i < l.releases.size(); ++i) {
-    const ledger::Release& r = l.releases[i];
+  for (const ledger::Line& r : l.newest) width = std::max(width, columns(r.what));
+  for (const ledger::Line& r : l.newest) {
+    const std::string cost =
+        r.own ? fmt::format("epsilon {}{}", round_up(*r.own, 4),
+                            r.added ? fmt::format(" (added {})", round_up(*r.added, 4)) : "")
+              : "";
     std::string rest;
-    for (const std::string& text : {r.part, r.purpose, r.by}) {
+    for (const std::string& text : {cost, r.part, r.by, r.why}) {
       if (!text.empty()) rest += "  " + text;
     }
-    context.out.print("    {:>7}  {}  {:<9}  {}{}\n", r.entry, time_text(r.time), r.state,
-                      rest.empty() ? r.key : padded(r.key, width), rest);
+    context.out.print("    {:>7}  {}  {:<9}  {}{}\n", r.entry, ledger::iso_time(r.time),
+                      r.kind == "refusal" ? "refused" : r.state, padded(r.what, width), rest);
   }
 }
 
-void print_line(const Line& l, std::size_t width, std::size_t newest, Context& context) {
+void print_line(const Line& l, std::size_t width, Context& context) {
   const ledger::Dataset& d = l.set();
   const double share = l.spent() / l.cap();
   context.out.print("{}  {:>10}  {:>10}  {:>10}  {} {:>3.0f} %\n", padded(d.name, width),
@@ -127,6 +132,11 @@ void print_line(const Line& l, std::size_t width, std::size_t newest, Context& c
                                   d.delta > 0 ? fmt::format("delta = {}", d.delta) : "pure",
                                   name(d.relation), d.unit);
   if (!d.owner.empty()) facts += ", owner " + d.owner;
+  if (!d.columns.empty()) facts += ", bound to its columns";
+  if (!d.fingerprint.empty()) facts += ", bound to its data";
+  if (d.until > 0) facts += ", until " + ledger::iso_day(d.until);
+  if (d.closed) facts += ", closed";
+  if (!d.people.empty()) facts += ", shares the budget of " + d.people;
   facts += fmt::format("; {} {} by {}", l.releases.size(),
                        l.releases.size() == 1 ? "release" : "releases", name(d.accountant));
   if (l.open() > 0) facts += fmt::format(", {} reserved and not committed", l.open());
@@ -140,7 +150,7 @@ void print_line(const Line& l, std::size_t width, std::size_t newest, Context& c
   if (l.fixed && !l.releases.empty())
     context.out.print("    epsilon = {} if all releases had been fixed in advance ({})\n",
                       round_up(l.fixed->upper, 4), name(l.fixed->accountant));
-  print_releases(l, newest, context);
+  print_releases(l, context);
 }
 
 }  // namespace
@@ -158,8 +168,15 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
   std::vector<Line> lines;
   for (ledger::Account& a : ledger.accounts()) {
     if (!only.empty() && a.dataset().name != only) continue;
-    Line line{std::move(a), {}, {}};
-    line.releases = ledger::releases(entries[line.set().name]);
+    Line line{std::move(a), {}, {}, {}};
+    const std::vector<ledger::Entry>& own = entries[line.set().name];
+    line.releases = ledger::releases_of_period(own);
+    if (newest > 0) {
+      line.newest = ledger::story(own, newest).lines;
+      line.newest.erase(
+          line.newest.begin(),
+          line.newest.end() - static_cast<std::ptrdiff_t>(std::min(newest, line.newest.size())));
+    }
     line.fixed = ledger::fixed_in_advance(line.set(), line.releases);
     lines.push_back(std::move(line));
   }
@@ -171,7 +188,7 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
                  {"entries", last.seq},
                  {"head", last.hash},
                  {"datasets", Json::array()}};
-    for (const Line& l : lines) json["datasets"].push_back(line_json(l, newest));
+    for (const Line& l : lines) json["datasets"].push_back(line_json(l));
     context.out.print("{}\n", json.dump());
     return;
   }
@@ -180,7 +197,7 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
   context.out.print(
       "{}\n", context.bold(fmt::format("{}  {:>10}  {:>10}  {:>10}", padded("data set", width),
                                        "budget", "spent", "left")));
-  for (const Line& l : lines) print_line(l, width, newest, context);
+  for (const Line& l : lines) print_line(l, width, context);
   context.out.print("{} entries, head {}\n", last.seq, last.hash);
 }
 

@@ -3,8 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "decision.hpp"
 #include "families.hpp"
 #include "shell/output_file.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/data/csv_field.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "training.hpp"
@@ -14,36 +17,100 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string field(const OutputColumn& column, double value) {
-  if (!column.labels.empty()) return csv_field(column.labels.at(static_cast<std::size_t>(value)));
-  return column.is_probability ? fmt::format("{:.6f}", value) : fmt::format("{:.9g}", value);
+// One line for each record, after the header of a CSV file.
+class Lister {
+ public:
+  Lister(std::vector<OutputColumn> columns, std::string id, bool json)
+      : columns_(std::move(columns)), id_(std::move(id)), json_(json) {
+    for (const OutputColumn& column : columns_)
+      if (column.name == id_)
+        throw InvalidArgument(
+            fmt::format("--id {} is also the name of a column of predictions", id_),
+            "give the column of the data another name");
+  }
+
+  std::string header() const {
+    if (json_) return {};
+    std::string text = id_.empty() ? "" : csv_field(id_) + ",";
+    for (std::size_t c = 0; c < columns_.size(); ++c) text += csv_field(columns_[c].name) + end(c);
+    return text;
+  }
+  std::string line(std::span<const double> values, const std::string& id) const {
+    if (json_) return json_line(values, id);
+    std::string text = id_.empty() ? "" : csv_field(id) + ",";
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const OutputColumn& column = columns_[c];
+      text += (column.labels.empty() ? number(column, values[c]) : csv_field(label(c, values[c]))) +
+              end(c);
+    }
+    return text;
+  }
+  std::size_t width() const { return columns_.size(); }
+
+ private:
+  std::string json_line(std::span<const double> values, const std::string& id) const {
+    Json json;
+    if (!id_.empty()) json[id_] = as_utf8(id);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const OutputColumn& column = columns_[c];
+      json[column.name] = column.labels.empty() ? Json::parse(number(column, values[c]))
+                                                : Json(label(c, values[c]));
+    }
+    return json.dump() + "\n";
+  }
+  static std::string number(const OutputColumn& column, double value) {
+    return column.is_probability ? fmt::format("{:.6f}", value) : fmt::format("{:.9g}", value);
+  }
+  const std::string& label(std::size_t c, double value) const {
+    return columns_[c].labels.at(static_cast<std::size_t>(value));
+  }
+  const char* end(std::size_t c) const { return c + 1 < columns_.size() ? "," : "\n"; }
+
+  std::vector<OutputColumn> columns_;
+  std::string id_;
+  bool json_;
+};
+
+void check_options(const Arguments& arguments, const Artifact& artifact) {
+  if (arguments.flag("json") && !arguments.given("out"))
+    throw InvalidArgument("--json is about --out FILE",
+                          "--format jsonl writes predictions as JSON");
+  if (arguments.given("out") && arguments.given("output"))
+    throw InvalidArgument("--out and --output are both given", "choose one place");
+  if (arguments.given("id") && !artifact.facts.encoder)
+    throw InvalidArgument("--id needs a table; images have no columns");
 }
 
 void run_predict(const Arguments& arguments, Context& context) {
   const Artifact artifact = read_artifact(arguments.text("model"), families());
+  check_options(arguments, artifact);
+  const std::optional<double> threshold = threshold_of(arguments, *artifact.model);
   TableOptions options;
   if (artifact.facts.encoder) options = table_options(arguments, artifact.facts.encoder->schema());
   options.targets = false;
-  const std::vector<OutputColumn> columns = artifact.model->columns();
-  OutputFile file(arguments.text("out"));
-  std::string text;
-  for (const OutputColumn& column : columns)
-    text += (text.empty() ? "" : ",") + csv_field(column.name);
-  text += '\n';
+  if (arguments.given("id")) options.id = arguments.text("id");
+  const Lister lister(artifact.model->columns(), options.id, arguments.text("format") == "jsonl");
+  std::optional<OutputFile> file;
+  if (arguments.given("out")) file.emplace(arguments.text("out"));
+  const auto write = [&](const std::string& text) {
+    file ? file->write(text) : context.out.print("{}", Lines{text});
+  };
+  write(lister.header());
   std::uint64_t rows = 0;
   applied_source(arguments, artifact.facts, options)->each([&](const Block& block) {
-    const std::vector<double> values = artifact.model->apply(block);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::size_t c = i % columns.size();
-      text += field(columns[c], values[i]);
-      text += c + 1 < columns.size() ? ',' : '\n';
+    std::vector<double> values = artifact.model->apply(block);
+    std::string text;
+    for (std::size_t i = 0; i < block.rows(); ++i) {
+      const std::span<double> record =
+          std::span(values).subspan(i * lister.width(), lister.width());
+      if (threshold) decide(record, *threshold);
+      text += lister.line(record, options.id.empty() ? "" : block.table().ids()[i]);
     }
     rows += block.rows();
-    file.write(text);
-    text.clear();
+    write(text);
   });
-  file.write(text);
-  file.publish();
+  if (!file) return;
+  file->publish();
   if (arguments.flag("json")) {
     context.out.print("{}\n",
                       Json{{"schema", 1}, {"rows", rows}, {"out", arguments.text("out")}}.dump());
@@ -56,19 +123,43 @@ void run_predict(const Arguments& arguments, Context& context) {
 
 Command predict_command() {
   std::vector<Option> options = model_data_options();
+  options.push_back({.name = "id",
+                     .type = Type::text,
+                     .value = "COLUMN",
+                     .help = "a column of the data to write beside the predictions",
+                     .group = "Data"});
+  options.push_back(threshold_option());
+  options.push_back({.name = "format",
+                     .type = Type::choice,
+                     .value = "F",
+                     .help = "CSV with a header, or one JSON object a line",
+                     .fallback = "csv",
+                     .choices = {"csv", "jsonl"}});
+  options.push_back(output_option());
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "FILE",
-                     .help = "CSV file for the predictions",
-                     .required = true});
-  options.push_back(json_option());
+                     .help = "like --output, and say how many there are"});
+  options.push_back({.name = "json",
+                     .type = Type::flag,
+                     .help = "with --out: say it as JSON (stable, \"schema\": 1)"});
   return {.name = "predict",
           .summary = "apply a model to a file",
-          .examples = {{"One prediction a row",
-                        "sotto predict --model model --data people.csv --out predictions.csv"}},
+          .description =
+              "Writes one line for each row to standard output: the prediction and, for classes, "
+              "its probability and that of every class. A file given with -o appears whole or not "
+              "at all; on standard output lines before an unreadable row are there already, and "
+              "the exit code tells. Predictions are post-processing of the model and cost nothing; "
+              "what they say about the rows is as private as the rows.",
+          .examples = {{"One prediction a row", "sotto predict --model model --data people.csv"},
+                       {"Into a file, with a name for each row",
+                        "sotto predict --model model --data people.csv --id name -o "
+                        "predictions.csv"},
+                       {"As JSON lines",
+                        "sotto predict --model model --data people.csv --format jsonl"}},
           .options = std::move(options),
           .run = run_predict,
-          .usage = "--model DIR --data FILE --out FILE [options]",
+          .usage = "--model DIR --data FILE [-o FILE] [options]",
           .artifact = "model"};
 }
 

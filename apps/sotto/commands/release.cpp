@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "options/reader_options.hpp"
 #include "paid/charge.hpp"
 #include "paid/cost.hpp"
 #include "paid/fingerprinting.hpp"
@@ -28,7 +29,9 @@ std::string neighbours(Relation relation) {
   invariant_broken("unknown relation");
 }
 
-Json noise_json(const NoiseInfo& noise) {
+}  // namespace
+
+Json to_json(const NoiseInfo& noise) {
   const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
   return {{"distribution", noise.distribution},
           {"scale", noise.scale},
@@ -37,17 +40,20 @@ Json noise_json(const NoiseInfo& noise) {
           {"approximate", noise.approximate}};
 }
 
-void add_cost(Json& json, const Event& event, const Arguments& arguments, const Cost& cost) {
+namespace {
+
+void add_cost(Json& json, const PreparedRelease& release, const Arguments& arguments,
+              const Cost& cost) {
   const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
-  json["event"] = to_json(event);
-  json["relation"] = name(relation_of(arguments));
+  json["event"] = to_json(release.event);
+  json["relation"] = name(release.relation);
   json["epsilon"] = maybe(cost.epsilon);
   json["delta"] = maybe(cost.delta);
   if (const auto rho = arguments.maybe_number("rho")) json["rho"] = *rho;
 }
 
-std::string guarantee(const Arguments& arguments, const Cost& cost) {
-  const Relation relation = relation_of(arguments);
+std::string guarantee(const PreparedRelease& release, const Arguments& arguments,
+                      const Cost& cost) {
   std::string what;
   if (arguments.given("rho")) {
     what = fmt::format("rho-zCDP with rho = {}", round_up(arguments.number("rho")));
@@ -55,11 +61,16 @@ std::string guarantee(const Arguments& arguments, const Cost& cost) {
   }
   if (cost.epsilon)
     what += fmt::format("epsilon = {}, delta = {}", round_up(*cost.epsilon), round_up(*cost.delta));
-  return fmt::format("{}\n  unit       one row; neighbours ({}) are {}", what, name(relation),
-                     neighbours(relation));
+  if (release.unit == "user")
+    return fmt::format("{}\n  unit       one user with all rows; relation {}", what,
+                       name(release.relation));
+  return fmt::format("{}\n  unit       one row; neighbours ({}) are {}", what,
+                     name(release.relation), neighbours(release.relation));
 }
 
-std::string noise_text(const NoiseInfo& noise) {
+}  // namespace
+
+std::string text_of(const NoiseInfo& noise) {
   if (noise.distribution == "exponential") {
     return fmt::format(
         "exponential mechanism; being {:.3g} ranks further off is e times less likely",
@@ -73,10 +84,13 @@ std::string noise_text(const NoiseInfo& noise) {
   return text;
 }
 
+namespace {
+
 Certificate certificate(const PreparedRelease& release, const Arguments& arguments,
                         const Cost& cost, const Rng& rng) {
-  Certificate c = certify(release.event, relation_of(arguments), *cost.delta, rng);
+  Certificate c = certify(release.event, release.relation, *cost.delta, rng);
   c.method = "release";
+  c.unit = release.unit;
   c.description = fmt::format("{}: {}", release.what, release.plan);
   c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
   c.assumptions = {"bounds and categories are declared, public facts"};
@@ -87,51 +101,47 @@ void check_certificate_options(const Arguments& arguments, const Cost& cost) {
   if (arguments.given("certificate") && !cost.delta)
     throw InvalidArgument("--certificate with --rho needs --delta, to state its epsilon",
                           "e.g. --delta 1e-6");
-  if (arguments.given("fingerprint-key") && !arguments.given("certificate"))
-    throw InvalidArgument("--fingerprint-key is about a certificate, and none is asked for",
-                          "add --certificate FILE");
+  if (arguments.given("fingerprint-key") && !arguments.given("certificate") &&
+      !arguments.given("dataset"))
+    throw InvalidArgument(
+        "--fingerprint-key is about a certificate or a ledger, and none is asked for",
+        "add --certificate FILE");
 }
 
 template <PreparedRelease (*prepare)(const Arguments&, Context&)>
 void run(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
-  const Cost cost = cost_of(release.event, relation_of(arguments), arguments);
+  const Cost cost = cost_of(release.event, release.relation, arguments);
   check_certificate_options(arguments, cost);
-  std::string fingerprint_key, fingerprint;
-  std::optional<ReadWitness> witness;
   std::map<std::string, std::string> parts;  // of the result, by digest
   PaidWork<Answer> work;
-  work.spec = Spec{relation_of(arguments), {release.event}};
+  work.spec = Spec{release.relation, {release.event}};
+  work.unit = release.unit;
+  work.what = release.what;
   work.json = {{"schema", 1}};
   work.show = [&](const Json& quoted) {
     if (arguments.flag("json")) {
       Json json = quoted;
-      add_cost(json, release.event, arguments, cost);
+      add_cost(json, release, arguments, cost);
       context.out.print("{}\n", json.dump());
     } else {
       context.out.print(
           "{}: not run, no data read\n  would cost {}\n  plan       {}\n  event      {}\n",
-          release.what, Lines{guarantee(arguments, cost)}, release.plan,
+          release.what, Lines{guarantee(release, arguments, cost)}, release.plan,
           to_json(release.event).dump());
     }
   };
-  work.prepare = [&](Rng&, const Payment*) {
-    fingerprint_key = read_fingerprint_key(arguments);
-    if (!fingerprint_key.empty()) witness.emplace();
-    return Ready{};
-  };
   work.run = [&](Rng& rng) { return release.run(rng); };
   work.settle = [&](Answer& answer) {
-    if (count_is_public(relation_of(arguments)))
+    if (count_is_public(release.relation) && release.unit == "record")
       check_delta(arguments, answer.rows, "rows", context);
-    fingerprint = fingerprint_of_data(arguments, fingerprint_key, witness);
     parts = {{"value", sha256(Json(answer.value).dump())}};
     return result_digest(parts);
   };
   work.publish = [&](Answer&& answer, Json&& json, Rng& rng, const Payment* payment) {
     if (arguments.given("certificate")) {
       Certificate c = certificate(release, arguments, cost, rng);
-      c.fingerprint = fingerprint;
+      c.fingerprint = payment->fingerprint();
       c.ledger = payment->reference();
       c.files = parts;
       write_certificate(arguments.text("certificate"), c);
@@ -139,8 +149,9 @@ void run(const Arguments& arguments, Context& context) {
     const bool insecure = arguments.given("insecure-seed");
     if (arguments.flag("json")) {
       json["value"] = answer.value;
-      json["noise"] = noise_json(answer.noise);
-      add_cost(json, answer.event, arguments, cost);
+      if (answer.noise) json["noise"] = to_json(*answer.noise);
+      json.update(answer.more);
+      add_cost(json, release, arguments, cost);
       if (insecure) json["warning"] = kInsecure;
       payment->add_to(json);
       context.out.print("{}\n", json.dump());
@@ -148,10 +159,11 @@ void run(const Arguments& arguments, Context& context) {
       context.out.print("{}\n",
                         Lines{answer.text.starts_with('\n') ? answer.text.substr(1) : answer.text});
     } else {
-      context.out.print("{}:{}{}\n  noise      {}\n  guarantee  {}\n  plan       {}\n",
-                        release.what, answer.text.starts_with('\n') ? "" : " ",
-                        context.bold(answer.text), noise_text(answer.noise),
-                        Lines{guarantee(arguments, cost)}, release.plan);
+      context.out.print("{}:{}{}\n", release.what, answer.text.starts_with('\n') ? "" : " ",
+                        context.bold(answer.text));
+      if (answer.noise) context.out.print("  noise      {}\n", text_of(*answer.noise));
+      context.out.print("  guarantee  {}\n  plan       {}\n",
+                        Lines{guarantee(release, arguments, cost)}, release.plan);
       if (insecure) context.out.print("  {}\n", kInsecure);
     }
   };
@@ -159,11 +171,12 @@ void run(const Arguments& arguments, Context& context) {
 }
 
 std::vector<Option> data_options(bool column_required) {
-  return {
+  std::vector<Option> options = {
       {.name = "data",
        .type = Type::file,
        .value = "FILE",
-       .help = "CSV file, plain or gzip; - reads standard input",
+       .help = "CSV file, plain or gzip; - reads standard input; with --query a database: "
+               "postgresql://... or an SQLite file",
        .required = true,
        .group = "Data"},
       {.name = "column",
@@ -174,23 +187,14 @@ std::vector<Option> data_options(bool column_required) {
                    : "count the rows where this column is not empty, or meets a condition",
        .required = column_required,
        .group = "Data"},
-      {.name = "no-header",
-       .type = Type::flag,
-       .help = "the first row is data; columns are named 1, 2, ...",
-       .group = "Data"},
-      {.name = "delimiter",
-       .type = Type::choice,
-       .value = "C",
-       .help = "what separates the fields",
-       .fallback = "comma",
-       .choices = {"comma", "semicolon", "bar", "tab"},
-       .group = "Data"},
       {.name = "missing-values",
        .type = Type::list,
        .value = "A,B",
        .help = "texts that mean a missing cell, as an empty cell always does",
        .group = "Data"},
   };
+  for (Option& option : reader_options()) options.push_back(std::move(option));
+  return options;
 }
 
 std::vector<Option> bound_options(bool required) {
@@ -228,7 +232,6 @@ std::vector<Option> privacy_options() {
   options.push_back(relation);
   options.push_back(dry_run_option());
   options.push_back(certificate_option());
-  options.push_back(fingerprint_option());
   for (Option option : {json_option(), output_option(), insecure_seed_option()}) {
     option.group = "Output";
     options.push_back(std::move(option));
@@ -260,6 +263,34 @@ std::vector<Option> numeric_options() {
   return options;
 }
 
+Command summary_command() {
+  Command command{
+      .name = "summary",
+      .summary = "several statistics of several columns in one release, with one budget",
+      .description =
+          "Bounds, categories, relation and unit are those of the schema. The budget is split "
+          "evenly among the statistics. Groups cost nothing more: a record is in one of them. "
+          "Conditions and groups need the relation add_remove. With unit = \"user\" at most "
+          "max_contributions records of each user are kept, and the noise covers all of them.",
+      .examples =
+          {{"A table of figures with one budget",
+            "sotto release summary --data people.csv --schema people.toml --statistics "
+            "count,mean:age,median:income,histogram:city,correlation:age:income --epsilon 1 "
+            "--delta 1e-6"},
+           {"By group, of a part of the rows",
+            "sotto release summary --data people.csv --schema people.toml --statistics "
+            "count,mean:income --by-group city --where 'age>=30' --epsilon 1"}},
+      .run = run<prepare_summary>,
+      .usage =
+          "--data FILE --schema FILE --statistics A,B (--epsilon E [--delta D] | --rho R) "
+          "[options]"};
+  command.options = summary_options();
+  for (auto& option : privacy_options())
+    if (option.name != "relation") command.options.push_back(std::move(option));
+  for (auto& option : payment_options()) command.options.push_back(std::move(option));
+  return command;
+}
+
 }  // namespace
 
 Relation relation_of(const Arguments& arguments) {
@@ -278,12 +309,25 @@ Command release_command() {
       "with --lower or --upper: a missing or NaN cell is an error, or is not counted (as always "
       "under zero_out)"));
   std::vector<Option> quantile_options = numeric_options();
+  quantile_options.push_back({.name = "interval",
+                              .type = Type::flag,
+                              .help = "also two quantiles around it between which the true one "
+                                      "lies 95 % of the time; they take two thirds of the budget",
+                              .group = "Data"});
+  quantile_options.push_back({.name = "rows",
+                              .type = Type::whole,
+                              .value = "N",
+                              .help = "for --interval: about how many rows there are, declared "
+                                      "and public",
+                              .range = Range::from(1),
+                              .group = "Data"});
+  std::vector<Option> median_options = quantile_options;
   quantile_options.push_back({.name = "probability",
-                              .type = Type::number,
-                              .value = "P",
-                              .help = "which quantile; 0.5 is the median",
+                              .type = Type::list,
+                              .value = "P,Q",
+                              .help = "which quantile; several share the budget evenly; 0.5 is the "
+                                      "median",
                               .fallback = "0.5",
-                              .range = Range::between(0, 1),
                               .group = "Data"});
   std::vector<Option> histogram_options = {
       {.name = "values",
@@ -380,7 +424,14 @@ Command release_command() {
                                "sotto release quantile --data people.csv --column income --lower 0 "
                                "--upper 100000 --probability 0.9 --epsilon 1"}},
                              true, quantile_options, run<prepare_quantile>,
-                             " --column NAME --lower L --upper U")},
+                             " --column NAME --lower L --upper U"),
+                   statistic("median", "the median of a numeric column",
+                             {{"With an interval for the true one",
+                               "sotto release median --data people.csv --column age --lower 17 "
+                               "--upper 90 --epsilon 1 --interval --rows 2000"}},
+                             true, median_options, run<prepare_quantile>,
+                             " --column NAME --lower L --upper U"),
+                   summary_command()},
   };
 }
 

@@ -1,8 +1,10 @@
-// The six statistics: each turns its options into a plan, and the plan into a function that reads the column and releases.
+// The statistics of one column: each turns its options into a plan, and the plan into a function that reads the column and releases.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
+#include "options/reader_options.hpp"
 #include "release.hpp"
 #include "shell/reading_progress.hpp"
 #include "sotto/core/error.hpp"
@@ -19,15 +21,7 @@ namespace sotto::cli {
 namespace {
 
 CsvReader open_data(const Arguments& arguments) {
-  CsvOptions options;
-  options.header = !arguments.flag("no-header");
-  const std::string delimiter = arguments.text("delimiter");
-  options.delimiter = delimiter == "tab"         ? '\t'
-                      : delimiter == "semicolon" ? ';'
-                      : delimiter == "bar"       ? '|'
-                                                 : ',';
-  if (arguments.given("missing-values")) options.missing_values = arguments.list("missing-values");
-  return CsvReader(arguments.text("data"), options);
+  return CsvReader(arguments.text("data"), csv_options(arguments));
 }
 
 Bounds bounds_of(const Arguments& arguments) {
@@ -124,12 +118,28 @@ PreparedRelease prepare_numeric(const std::string& what, const Plan& plan, Missi
   return {.what = fmt::format("{} of '{}'", what, arguments.text("column")),
           .plan = plan.describe(),
           .event = plan.event(),
+          .relation = plan.relation(),
           .run = [plan, missing, arguments, &context](Rng& rng) {
             auto sums = plan.start();
             const auto rows =
                 read_numbers(arguments, missing, context, [&](double value) { sums.add(value); });
             return answer(std::move(sums).finish(rng), rows);
           }};
+}
+
+// --probability, or that of the median.
+std::vector<double> probabilities_of(const Arguments& arguments) {
+  if (find_option(arguments.command(), "probability") == nullptr) return {0.5};
+  std::vector<double> result;
+  for (const std::string& text : arguments.list("probability")) {
+    const NumberCell cell = parse_number(text);
+    if (cell.kind != CellKind::number || !(cell.value >= 0 && cell.value <= 1))
+      throw InvalidArgument(
+          fmt::format("--probability is '{}'; it must be at least 0 and at most 1", text),
+          "0.5 is the median");
+    result.push_back(cell.value);
+  }
+  return result;
 }
 
 PreparedRelease prepare_moment(Moment moment, const std::string& what, const Arguments& arguments,
@@ -228,7 +238,11 @@ PreparedRelease prepare_count(const Arguments& arguments, Context& context) {
       what += "is not empty";
     }
   }
-  return {.what = what, .plan = plan.describe(), .event = plan.event(), .run = run};
+  return {.what = what,
+          .plan = plan.describe(),
+          .event = plan.event(),
+          .relation = plan.relation(),
+          .run = run};
 }
 
 PreparedRelease prepare_sum(const Arguments& arguments, Context& context) {
@@ -245,14 +259,80 @@ PreparedRelease prepare_variance(const Arguments& arguments, Context& context) {
 
 PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
   const Missing missing = missing_of(arguments);
-  const double probability = arguments.number("probability");
-  const QuantilePlan plan({.relation = relation_of(arguments),
-                           .bounds = bounds_of(arguments),
-                           .probability = probability,
-                           .budget = budget_of(arguments),
-                           .non_finite = non_finite(missing)});
-  return prepare_numeric(fmt::format("{}-quantile", probability), plan, missing, arguments,
-                         context);
+  const std::vector<double> asked = probabilities_of(arguments);
+  const auto plan_of = [&](double probability, std::size_t parts) {
+    return QuantilePlan({.relation = relation_of(arguments),
+                         .bounds = bounds_of(arguments),
+                         .probability = probability,
+                         .budget = budget_of(arguments).part(1.0 / static_cast<double>(parts)),
+                         .non_finite = non_finite(missing)});
+  };
+  const bool interval = arguments.flag("interval");
+  if (interval != arguments.given("rows"))
+    throw InvalidArgument("--interval and --rows N go together",
+                          "the interval is in ranks, and rows say how many there are");
+  if (asked.size() == 1 && !interval)
+    return prepare_numeric(fmt::format("{}-quantile", asked[0]), plan_of(asked[0], 1), missing,
+                           arguments, context);
+  // The ends: so far off in ranks that noise passes the true quantile with 2.5 % only.
+  std::vector<double> all;
+  for (const double p : asked) {
+    all.push_back(p);
+    if (!interval) continue;
+    // The further an end is from the middle, the more ranks its noise may take: a fixed point.
+    const auto end = [&](double sign) {
+      double at = p;
+      for (int i = 0; i < 16; ++i)
+        at = std::clamp(p + sign * plan_of(at, 3 * asked.size()).ranks_off(0.025) /
+                                static_cast<double>(arguments.whole("rows")),
+                        0.0, 1.0);
+      return at;
+    };
+    all.push_back(end(-1));
+    all.push_back(end(1));
+  }
+  std::vector<QuantilePlan> plans;
+  std::vector<Event> events;
+  std::string words;
+  for (const double p : all) {
+    plans.push_back(plan_of(p, all.size()));
+    events.push_back(plans.back().event());
+    words += (words.empty() ? "" : "; ") + plans.back().describe();
+  }
+  const Event spent = compose(std::move(events));
+  return {
+      .what = fmt::format("{}-quantile of '{}'", fmt::join(asked, ", "), arguments.text("column")),
+      .plan = words,
+      .event = spent,
+      .relation = relation_of(arguments),
+      .run = [=, &context](Rng& rng) {
+        std::vector<QuantileAccumulator> sums;
+        for (const QuantilePlan& plan : plans) sums.push_back(plan.start());
+        Answer answer{.value = {}, .text = {}, .event = spent, .rows = 0};
+        answer.rows = read_numbers(arguments, missing, context, [&](double value) {
+          for (QuantileAccumulator& sum : sums) sum.add(value);
+        });
+        std::vector<double> found;
+        for (QuantileAccumulator& sum : sums) {
+          const Statistic statistic = std::move(sum).finish(rng).value;
+          found.push_back(statistic.value);
+          if (!answer.noise) answer.noise = statistic.noise;
+        }
+        const std::size_t each = interval ? 3 : 1;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+          const double value = found[i * each];
+          const std::string key = fmt::format("{}", asked[i]);
+          answer.value[key] = value;
+          answer.text +=
+              fmt::format("{}{:.6g}", asked.size() == 1 ? "" : "\n  " + key + "  ", value);
+          if (!interval) continue;
+          const auto [low, high] = std::minmax(found[i * each + 1], found[i * each + 2]);
+          answer.more["interval_95"][key] = {low, high};
+          answer.text += fmt::format(" (95 %: {:.6g} to {:.6g})", low, high);
+        }
+        if (asked.size() == 1) answer.value = found[0];
+        return answer;
+      }};
 }
 
 PreparedRelease prepare_histogram(const Arguments& arguments, Context& context) {
@@ -271,7 +351,11 @@ PreparedRelease prepare_histogram(const Arguments& arguments, Context& context) 
     if (arguments.text("unknown") == "ignore") options.unknown = UnknownCategory::ignore;
     if (arguments.given("other")) options.other = arguments.text("other");
     const HistogramPlan plan(std::move(options));
-    return {what, plan.describe(), plan.event(), run_histogram(plan, arguments, context)};
+    return {.what = what,
+            .plan = plan.describe(),
+            .event = plan.event(),
+            .relation = plan.relation(),
+            .run = run_histogram(plan, arguments, context)};
   }
   if (!arguments.given("epsilon") || !arguments.given("delta")) {
     throw InvalidArgument("--unknown-categories needs --epsilon and --delta",
@@ -279,7 +363,11 @@ PreparedRelease prepare_histogram(const Arguments& arguments, Context& context) 
   }
   const StabilityHistogramPlan plan(relation_of(arguments), Epsilon(arguments.number("epsilon")),
                                     Delta(arguments.number("delta")));
-  return {what, plan.describe(), plan.event(), run_histogram(plan, arguments, context)};
+  return {.what = what,
+          .plan = plan.describe(),
+          .event = plan.event(),
+          .relation = plan.relation(),
+          .run = run_histogram(plan, arguments, context)};
 }
 
 }  // namespace sotto::cli

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "commands.hpp"
+#include "options/reader_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/csv.hpp"
 #include "sotto/data/encoder.hpp"
+#include "sotto/data/number.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -39,20 +41,26 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
       columns.push_back(
           {ColumnEncoder(c, schema.scaling, schema.missing_values), reader.column(c.name)});
   }
-  std::uint64_t rows = 0, refused = 0;
+  std::uint64_t rows = 0, refused = 0, foreign = 0;
+  std::string scratch;
+  const auto cell_of = [&](const Column& column, std::span<const std::string_view> cells) {
+    const std::string_view cell = cells[column.field];
+    return reader.decimal_comma() && column.encoder.is_numeric() ? with_point(cell, scratch) : cell;
+  };
   reader.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t row) {
     rows = row;
     const bool null = schema.relation == Relation::zero_out &&
                       std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
-                        return column.encoder.is_missing(cells[column.field]);
+                        return column.encoder.is_missing(cell_of(column, cells));
                       });
     if (null) return;
     for (const Column& column : columns) {
       try {
         const ColumnEncoder& e = column.encoder;
-        e.is_categorical() || e.column().role == Role::group
-            ? static_cast<void>(e.index(cells[column.field]))
-            : static_cast<void>(e.value(cells[column.field]));
+        const std::string_view cell = cell_of(column, cells);
+        foreign += is_utf8(cell) ? 0 : 1;
+        e.is_categorical() || e.column().role == Role::group ? static_cast<void>(e.index(cell))
+                                                             : static_cast<void>(e.value(cell));
       } catch (const CellRefused& why) {
         if (++refused > kShownCells) continue;
         found.problems.push_back(
@@ -65,6 +73,9 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
   if (refused > kShownCells)
     found.notes.push_back(
         fmt::format("{} cells are refused in all; the first {} are listed", refused, kShownCells));
+  if (foreign > 0)
+    found.notes.push_back(fmt::format(
+        "{} cells are not UTF-8 and match no declared value: try --encoding latin-1", foreign));
   const bool exact = count_is_public(schema.relation) && schema.unit == Unit::record;
   if (exact && schema.rows && rows != *schema.rows)
     found.problems.push_back(
@@ -73,10 +84,8 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
          .hint = "under this relation the number of rows is public and must be right"});
 }
 
-FileFindings check_file(const std::string& path, const Schema& schema, bool header) {
-  CsvOptions options;
-  options.header = header;
-  if (!header) options.names = schema.names();
+FileFindings check_file(const std::string& path, const Schema& schema, CsvOptions options) {
+  if (!options.header) options.names = schema.names();
   CsvReader reader(path, options);
   FileFindings found;
   std::vector<std::string> unused = reader.columns();
@@ -138,7 +147,7 @@ void run(const Arguments& arguments, Context& context) {
     const Schema schema = Schema::from_toml(text, path);
     notes = advice(schema);
     if (arguments.given("data")) {
-      FileFindings found = check_file(arguments.text("data"), schema, !arguments.flag("no-header"));
+      FileFindings found = check_file(arguments.text("data"), schema, csv_options(arguments));
       problems = std::move(found.problems);
       notes.insert(notes.end(), found.notes.begin(), found.notes.end());
       context.note("what is said about the file's rows is for its curator: NOT PRIVATE");
@@ -168,24 +177,27 @@ void run(const Arguments& arguments, Context& context) {
 }  // namespace
 
 Command schema_check_command() {
-  return {.name = "check",
-          .summary = "explain everything that is wrong with a schema",
-          .description =
-              "Lists every problem with its line and what to do. With --data also whether a file "
-              "fits the schema: columns that are missing and cells that would be refused, by row "
-              "number and column, never by content. Exit code 3 when there is a problem.",
-          .examples = {{"Is it right?", "sotto schema check people.toml"},
-                       {"Does the file fit?", "sotto schema check people.toml --data people.csv"}},
-          .positionals = {{.name = "SCHEMA", .help = "TOML file", .type = Type::file}},
-          .options = {{.name = "data",
-                       .type = Type::file,
-                       .value = "FILE",
-                       .help = "also check this CSV file against the schema",
-                       .group = "Data"},
-                      no_header_option(),
-                      json_option(),
-                      output_option()},
-          .run = run};
+  Command command{
+      .name = "check",
+      .summary = "explain everything that is wrong with a schema",
+      .description =
+          "Lists every problem with its line and what to do. With --data also whether a file "
+          "fits the schema: columns that are missing and cells that would be refused, by row "
+          "number and column, never by content. Exit code 3 when there is a problem.",
+      .examples = {{"Is it right?", "sotto schema check people.toml"},
+                   {"Does the file fit?", "sotto schema check people.toml --data people.csv"}},
+      .positionals = {{.name = "SCHEMA", .help = "TOML file", .type = Type::file}},
+      .options = {{.name = "data",
+                   .type = Type::file,
+                   .value = "FILE",
+                   .help = "also check this CSV file, or the answer of --query, against the "
+                           "schema",
+                   .group = "Data"}},
+      .run = run};
+  for (Option& option : reader_options()) command.options.push_back(std::move(option));
+  command.options.push_back(json_option());
+  command.options.push_back(output_option());
+  return command;
 }
 
 }  // namespace sotto::cli

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "options/budget_options.hpp"
+#include "options/reader_options.hpp"
 #include "paid/charge.hpp"
 #include "paid/cost.hpp"
 #include "paid/ritual.hpp"
@@ -44,7 +45,9 @@ DraftOptions draft_options(const Arguments& arguments) {
 }
 
 // Only the header row is looked at.
-std::vector<std::string> header_of(const std::string& path) { return CsvReader(path).columns(); }
+std::vector<std::string> header_of(const Arguments& arguments) {
+  return CsvReader(arguments.positionals().front(), csv_options(arguments)).columns();
+}
 
 std::string origin(const Cost& cost, Relation relation) {
   return fmt::format(
@@ -65,13 +68,14 @@ void print(const std::string& toml, Json json, const Arguments& arguments, Conte
 
 void run_private(const Arguments& arguments, const DraftOptions& options, Context& context) {
   const std::string path = arguments.positionals().front();
-  const SchemaEstimatePlan plan(draft_columns(header_of(path), options), options,
+  const SchemaEstimatePlan plan(draft_columns(header_of(arguments), options), options,
                                 budget_of(arguments));
   if (options.rows) check_delta(arguments, *options.rows, "declared rows", context);
   const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
   using Estimated = Release<SchemaEstimatePlan::Estimate>;
   PaidWork<Estimated> work;
   work.spec = Spec{plan.relation(), {plan.event()}};
+  work.what = "draft of a schema";
   work.json = {{"schema", 1},
                {"source", "private"},
                {"epsilon", *cost.epsilon},
@@ -88,14 +92,16 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
     }
   };
   work.run = [&](Rng& rng) {
-    CsvReader file(path);
+    CsvReader file(path, csv_options(arguments));
     return plan.run(file, rng);
   };
   const auto text_of = [&](const Estimated& release) {
     const bool insecure = arguments.given("insecure-seed");
+    DraftOptions known = release.value.options;
+    known.drafted = SchemaDraft{plan.relation(), *cost.epsilon, *cost.delta, {release.event}};
     return draft_text(
         origin(cost, plan.relation()) + (insecure ? std::string(" ") + kInsecure : ""),
-        release.value.columns, release.value.options);
+        release.value.columns, known);
   };
   std::map<std::string, std::string> parts;  // of the result, by digest
   work.settle = [&](Estimated& release) {
@@ -105,6 +111,7 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
   work.publish = [&](Estimated&& release, Json&& json, Rng& rng, const Payment* payment) {
     Certificate certificate = certify(release.event, plan.relation(), *cost.delta, rng);
     certificate.ledger = payment->reference();
+    certificate.fingerprint = payment->fingerprint();
     certificate.files = parts;
     certificate.method = "schema_estimate";
     certificate.description = plan.describe();
@@ -130,17 +137,19 @@ void run(const Arguments& arguments, Context& context) {
     return run_private(arguments, options, context);
   }
   for (const char* option : {"delta", "certificate", "dry-run", "ledger", "dsn-file", "dataset",
-                             "part", "purpose", "key"}) {
+                             "part", "purpose", "by", "key", "fingerprint-key"}) {
     if (arguments.given(option))
       throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option));
   }
-  Payment(arguments, std::nullopt,
+  Payment(arguments, std::nullopt, "",
           "");  // nothing private is released, so a ledger has nothing to charge
-  const std::vector<std::string> columns = header_of(arguments.positionals().front());
+  const std::vector<std::string> columns = header_of(arguments);
   Json json = {{"schema", 1}, {"source", from_public ? "public_file" : "header"}};
   std::string toml;
   if (from_public) {
-    CsvReader file(arguments.text("from-public"));
+    CsvOptions reading = csv_options(arguments);
+    reading.query.clear();
+    CsvReader file(arguments.text("from-public"), reading);
     toml = draft_schema(columns, file, options);
   } else {
     toml = draft_schema(columns, options);
@@ -172,6 +181,9 @@ Command schema_draft_command() {
        .help = "declared number of rows, public",
        .range = Range::from(1),
        .group = "Data"}};
+  for (Option& option : reader_options()) {
+    if (option.name != "no-header") options.push_back(std::move(option));
+  }
   for (const auto& [name, type] : kTypes) {
     options.push_back({.name = name,
                        .type = Type::list,
@@ -208,7 +220,9 @@ Command schema_draft_command() {
                    {"With a budget",
                     "sotto schema draft people.csv --numeric income --epsilon 1 --delta 1e-6 "
                     "-o draft.toml --certificate draft.json && cat draft.toml"}},
-      .positionals = {{.name = "FILE", .help = "CSV file, plain or gzip", .type = Type::file}},
+      .positionals = {{.name = "FILE",
+                       .help = "CSV file, plain or gzip, or with --query a database",
+                       .type = Type::file}},
       .options = std::move(options),
       .run = run};
 }

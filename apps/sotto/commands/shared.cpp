@@ -42,13 +42,6 @@ Option certificate_option() {
           .group = "Privacy"};
 }
 
-Option no_header_option() {
-  return {.name = "no-header",
-          .type = Type::flag,
-          .help = "the first row is data; columns come in the order of the schema",
-          .group = "Data"};
-}
-
 std::optional<Rng> insecure_rng(const Arguments& arguments, Context& context) {
   if (!arguments.given("insecure-seed")) return std::nullopt;
   // Told even with --quiet: nobody may take such a result for a private one.

@@ -24,7 +24,8 @@ class SweepSubject {
   virtual std::string unit() const = 0;
   virtual std::optional<std::uint64_t> rows() const = 0;  // declared
   virtual std::string target() const = 0;
-  virtual std::string metric() const = 0;  // "accuracy" or "r2"
+  virtual std::string metric() const = 0;  // "accuracy", "r2", …
+  virtual bool smaller_is_better() const { return false; }
   // Of one run. Throws where the method does not fit.
   virtual Event event(std::size_t method, double epsilon) const = 0;
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -52,13 +53,47 @@ struct Sweep {
   std::vector<double> epsilons;
   std::uint64_t repeats;
   std::optional<double> delta;
+  std::vector<std::vector<double>> tried = {};  // the epsilons of each method that apply to it
+
+  std::uint64_t runs() const {
+    std::uint64_t count = 0;
+    for (const auto& of_method : tried) count += of_method.size() * repeats;
+    return count;
+  }
 };
+
+// A method that cannot do with a budget is left out there and said so: that depends on public facts.
+// Throws when nothing is left.
+void find_applicable(Sweep& sweep, const SweepSubject& subject, Context& context) {
+  const std::vector<std::string> methods = subject.methods();
+  std::exception_ptr why;
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    sweep.tried.emplace_back();
+    const auto skip = [&](double epsilon, const Error& error) {
+      why = std::current_exception();
+      if (methods.size() > 1 || sweep.epsilons.size() > 1)
+        context.note(fmt::format("skipped: {} at epsilon {:g}: {}", methods[m], epsilon,
+                                 for_command_line(error.what())));
+    };
+    for (const double epsilon : sweep.epsilons) {
+      try {
+        if (subject.rows()) subject.event(m, epsilon);
+        sweep.tried.back().push_back(epsilon);
+      } catch (const InvalidArgument& error) {
+        skip(epsilon, error);
+      } catch (const Unsupported& error) {
+        skip(epsilon, error);
+      }
+    }
+  }
+  if (sweep.runs() == 0) std::rethrow_exception(why);
+}
 
 // What all runs together release about whoever is in the training data.
 Spec all_runs(const Sweep& sweep, const SweepSubject& subject) {
   std::vector<Event> events;
   for (std::size_t m = 0; m < subject.methods().size(); ++m) {
-    for (const double epsilon : sweep.epsilons)
+    for (const double epsilon : sweep.tried[m])
       events.push_back(repeat(subject.event(m, epsilon), sweep.repeats));
   }
   return {subject.relation(), events};
@@ -84,11 +119,12 @@ UtilityReport measure(const Sweep& sweep, SweepSubject& subject, bool with_basel
   UtilityReport report;
   report.delta = sweep.delta.value_or(0);
   const std::size_t methods = subject.methods().size();
-  Progress progress(context.progress("training", methods * sweep.epsilons.size() * sweep.repeats));
+  Progress progress(context.progress("training", sweep.runs()));
   std::uint64_t done = 0;
   for (std::size_t m = 0; m < methods; ++m) {
+    if (sweep.tried[m].empty()) continue;
     UtilityCurve curve;
-    for (const double epsilon : sweep.epsilons)
+    for (const double epsilon : sweep.tried[m])
       curve.points.push_back({.epsilon = epsilon,
                               .values = subject.qualities(m, epsilon, sweep.repeats, rng,
                                                           [&] { progress.advance(++done); })});
@@ -151,9 +187,9 @@ std::vector<bool> held_out_rows(std::size_t rows, double fraction) {
 }
 
 void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subject) {
-  const Sweep sweep{.epsilons = epsilons_of(arguments),
-                    .repeats = arguments.whole("repeats"),
-                    .delta = arguments.maybe_number("delta")};
+  Sweep sweep{.epsilons = epsilons_of(arguments),
+              .repeats = arguments.whole("repeats"),
+              .delta = arguments.maybe_number("delta")};
   const bool is_private = arguments.flag("private");
   if (is_private && !arguments.given("test"))
     throw InvalidArgument(
@@ -168,12 +204,14 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
   // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
   std::optional<Spec> spec;
   std::optional<TotalCost> all;
-  const std::uint64_t runs = subject.methods().size() * sweep.epsilons.size() * sweep.repeats;
+  find_applicable(sweep, subject, context);
+  const std::uint64_t runs = sweep.runs();
   if (is_private || subject.rows()) {
     spec = all_runs(sweep, subject);
     all = total_cost(*spec, sweep.delta.value_or(0), runs);
   }
-  for (const char* option : {"ledger", "dsn-file", "dataset", "part", "purpose", "key"}) {
+  for (const char* option :
+       {"ledger", "dsn-file", "dataset", "part", "purpose", "by", "key", "fingerprint-key"}) {
     if (!is_private && arguments.given(option))
       throw InvalidArgument(fmt::format("--{} is about a budget: it needs --private", option));
   }
@@ -190,6 +228,7 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
   work.charged = is_private;  // public data has no budget, whatever ledger the environment names
   work.spec = spec;
   work.unit = subject.unit();
+  work.what = fmt::format("sweep of {} models of {}", arguments.text("model"), subject.target());
   work.json = {{"schema", 1},
                {"private", is_private},
                {"warning", warning},
@@ -214,6 +253,7 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
     const std::filesystem::path place = arguments.text("out");
     report.title = fmt::format("{} model of {}", arguments.text("model"), subject.target());
     report.metric = subject.metric();
+    report.smaller_is_better = subject.smaller_is_better();
     report.warning = arguments.given("insecure-seed") ? warning + " · " + kInsecure : warning;
     report.facts = {
         {is_private ? "spent" : "if the data were private", total},

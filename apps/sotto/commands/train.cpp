@@ -4,13 +4,14 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "class_weight_options.hpp"
 #include "paid/cost.hpp"
-#include "paid/fingerprinting.hpp"
 #include "paid/ritual.hpp"
 #include "paid/signing.hpp"
 #include "resuming.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/rounded_text.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
 #include "sotto/learning/suggestion.hpp"
@@ -83,17 +84,20 @@ void run(const Arguments& arguments, Context& context) {
   const Family& family = *choice.family;
   const TrainingRequest request = request_of(arguments, choice);
   const Facts facts = facts_of(arguments, family, request);
-  const std::unique_ptr<TrainingPlan> plan = plan_training(family, facts, request);
+  const std::unique_ptr<TrainingPlan> plan = plan_weighted(arguments, family, facts, request);
   if (facts.rows) check_delta(arguments, *facts.rows, "declared rows", context);
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
-  std::string key, fingerprint_key, fingerprint;
-  std::optional<ReadWitness> witness;
+  std::string key;
   Resuming resuming(arguments, context, family, facts);
 
   PaidWork<TrainedModel> work;
   if (plan->event()) work.spec = Spec{plan->relation(), {*plan->event()}};
   work.unit = name(facts.unit);
+  work.what =
+      facts.encoder && facts.encoder->has_target()
+          ? fmt::format("{} model of {}", choice.kind, facts.encoder->target().column().name)
+          : fmt::format("{} model", choice.kind);
   work.json = summary(choice, *plan, cost);
   work.show = [&](const Json& quoted) {
     Json json = quoted;
@@ -107,8 +111,6 @@ void run(const Arguments& arguments, Context& context) {
   };
   work.prepare = [&](Rng& rng, const Payment* payment) {
     key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
-    fingerprint_key = read_fingerprint_key(arguments);
-    if (!fingerprint_key.empty()) witness.emplace();
     return resuming.prepare(*plan, rng, *payment);
   };
   work.undo = [&] { resuming.forget(); };
@@ -117,7 +119,6 @@ void run(const Arguments& arguments, Context& context) {
     return plan->run(*source, rng, resuming.control());
   };
   work.settle = [&](TrainedModel& trained) {
-    fingerprint = fingerprint_of_data(arguments, fingerprint_key, witness);
     const std::string state = plan->result();
     return result_digest(digests_of(artifact_files(trained, facts))) +
            (state.empty() ? "" : " " + state);
@@ -127,20 +128,31 @@ void run(const Arguments& arguments, Context& context) {
     Certificate c = certify_training(family, facts, *plan, trained, delta, rng);
     c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
     c.ledger = payment->reference();
-    c.fingerprint = fingerprint;
+    c.fingerprint = payment->fingerprint();
     write_artifact(arguments.text("out"), trained, facts, c, key);
     resuming.done();
 
     const bool insecure = arguments.given("insecure-seed");
     if (arguments.flag("json")) {
       json["out"] = arguments.text("out");
+      if (c.draft) {
+        json["epsilon_with_draft"] = c.draft->epsilon_together;
+        json["delta_with_draft"] = c.draft->delta_together;
+      }
       if (insecure) json["warning"] = kInsecure;
       payment->add_to(json);
       context.out.print("{}\n", json.dump());
       return;
     }
-    context.out.print("{} model in {}\n  guarantee  {}\n{}", choice.kind,
-                      context.bold(arguments.text("out")), guarantee, Lines{lines(choice, *plan)});
+    const std::string together =
+        c.draft ? fmt::format(
+                      "  and draft  epsilon = {}, delta = {}: the schema was estimated from "
+                      "the data\n",
+                      round_up(c.draft->epsilon_together), round_up(c.draft->delta_together))
+                : std::string();
+    context.out.print("{} model in {}\n  guarantee  {}\n{}{}", choice.kind,
+                      context.bold(arguments.text("out")), guarantee, Lines{together},
+                      Lines{lines(choice, *plan)});
     if (insecure) context.out.print("  {}\n", kInsecure);
     context.note_time(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -155,6 +167,7 @@ void run(const Arguments& arguments, Context& context) {
 Command train_command() {
   std::vector<Option> options = training_data_options();
   options.push_back(kind_option(false));
+  for (Option& option : class_weight_options()) options.push_back(std::move(option));
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",
@@ -166,7 +179,6 @@ Command train_command() {
                          "a name for the data, quoted in the certificate; with a ledger the data "
                          "set whose budget is charged"});
   options.push_back(sign_option());
-  options.push_back(fingerprint_option());
   for (Option& option : payment_options(false)) options.push_back(std::move(option));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   options.push_back(dry_run_option());

@@ -12,7 +12,7 @@ namespace {
 std::string values_of(const Option& option) {
   if (option.type == Type::file) return "compgen -f -- \"$cur\"";
   if (!option.choices.empty()) {
-    return fmt::format("compgen -W '{}' -- \"$cur\"", fmt::join(option.choices, " "));
+    return fmt::format("compgen -W '{}' -- \"$cur\"", fmt::join(words_of(option.choices), " "));
   }
   return "true";  // a number or a name: nothing to offer
 }

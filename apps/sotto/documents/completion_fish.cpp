@@ -46,7 +46,7 @@ complete -c sotto -f
       out += fmt::format("{} -l {}", head, o.name);
       if (o.letter != 0) out += fmt::format(" -s {}", o.letter);
       if (o.type != Type::flag) out += o.type == Type::file ? " -r -F" : " -x";
-      if (!o.choices.empty()) out += fmt::format(" -a '{}'", fmt::join(o.choices, " "));
+      if (!o.choices.empty()) out += fmt::format(" -a '{}'", fmt::join(words_of(o.choices), " "));
       out += fmt::format(" -d {}\n", quote(o.help));
     }
     for (const Positional& p : command.positionals) {

@@ -33,7 +33,7 @@ std::string function_name(const std::vector<const Command*>& path) {
 
 std::string action(Type type, const std::vector<std::string>& choices) {
   if (type == Type::file) return "_files";
-  return choices.empty() ? " " : fmt::format("({})", fmt::join(choices, " "));
+  return choices.empty() ? " " : fmt::format("({})", fmt::join(words_of(choices), " "));
 }
 
 std::string specs(const Command& command) {

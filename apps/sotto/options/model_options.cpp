@@ -5,24 +5,26 @@
 namespace sotto::cli {
 
 std::vector<Option> training_data_options() {
-  return {{.name = "data",
-           .type = Type::file,
-           .value = "FILE",
-           .help = "CSV, .npy or IDX file, plain or gzip; an array's columns are those of the "
-                   "schema, in its order; for networks also a folder with the IDX files of images",
-           .required = true,
-           .group = "Data"},
-          {.name = "schema",
-           .type = Type::file,
-           .value = "FILE",
-           .help = "the public facts about the data, as TOML; not for images",
-           .group = "Data"},
-          {.name = "target",
-           .type = Type::text,
-           .value = "COLUMN",
-           .help = "what to predict; default: the schema's target",
-           .group = "Data"},
-          no_header_option()};
+  std::vector<Option> options = {
+      {.name = "data",
+       .type = Type::file,
+       .value = "FILE",
+       .help =
+           std::string(kTableHelp) + "; for networks also a folder with the IDX files of images",
+       .required = true,
+       .group = "Data"},
+      {.name = "schema",
+       .type = Type::file,
+       .value = "FILE",
+       .help = "the public facts about the data, as TOML; not for images",
+       .group = "Data"},
+      {.name = "target",
+       .type = Type::text,
+       .value = "COLUMN",
+       .help = "what to predict; default: the schema's target",
+       .group = "Data"}};
+  for (Option& option : reader_options()) options.push_back(std::move(option));
+  return options;
 }
 
 Schema schema_of(const Arguments& arguments) {
@@ -33,32 +35,27 @@ Schema schema_of(const Arguments& arguments) {
   return arguments.given("target") ? schema.with_target(arguments.text("target")) : schema;
 }
 
-TableOptions table_options(const Arguments& arguments) {
-  TableOptions options;
-  options.csv.header = !arguments.flag("no-header");
+std::vector<Option> model_data_options() {
+  std::vector<Option> options = {{.name = "model",
+                                  .type = Type::file,
+                                  .value = "DIR",
+                                  .help = "the directory that sotto train wrote",
+                                  .required = true,
+                                  .group = "Data"},
+                                 {.name = "data",
+                                  .type = Type::file,
+                                  .value = "FILE",
+                                  .help = kTableHelp,
+                                  .required = true,
+                                  .group = "Data"}};
+  for (Option& option : reader_options()) options.push_back(std::move(option));
   return options;
 }
 
-std::vector<Option> model_data_options() {
-  return {{.name = "model",
-           .type = Type::file,
-           .value = "DIR",
-           .help = "the directory that sotto train wrote",
-           .required = true,
-           .group = "Data"},
-          {.name = "data",
-           .type = Type::file,
-           .value = "FILE",
-           .help = "CSV, .npy or IDX file, plain or gzip; an array's columns are those of the "
-                   "schema, in its order",
-           .required = true,
-           .group = "Data"},
-          no_header_option()};
-}
-
 TableOptions table_options(const Arguments& arguments, const Schema& schema) {
-  TableOptions options = table_options(arguments);
-  options.csv.names = arguments.flag("no-header") ? schema.names() : std::vector<std::string>{};
+  TableOptions options;
+  options.csv = csv_options(arguments);
+  if (!options.csv.header) options.csv.names = schema.names();
   return options;
 }
 

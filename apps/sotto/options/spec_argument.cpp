@@ -11,7 +11,7 @@ Positional spec_positional() {
 }
 
 std::string read_spec(const Arguments& arguments) {
-  constexpr std::size_t kLimit = std::size_t{256} << 20;
+  constexpr std::size_t kLimit = std::size_t{16} << 20;  // a hundred thousand different events
   return read_all(arguments.positionals().front(), kLimit);
 }
 

@@ -1,15 +1,21 @@
 #include "paid/charge.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pwd.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <regex>
 
+#include "options/reader_options.hpp"
 #include "shell/interruption.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/random_source.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/data/byte_source.hpp"
 
 namespace sotto::cli {
@@ -54,6 +60,12 @@ std::string maybe(const Arguments& arguments, const std::string& name) {
              : "";
 }
 
+std::string data_path(const Arguments& arguments) {
+  const std::string named = maybe(arguments, "data");
+  return named.empty() && !arguments.positionals().empty() ? arguments.positionals().front()
+                                                           : named;
+}
+
 }  // namespace
 
 std::vector<Option> payment_options(bool with_dataset) {
@@ -84,11 +96,17 @@ std::vector<Option> payment_options(bool with_dataset) {
        .value = "TEXT",
        .help = "what the release is for, kept in the ledger",
        .group = group},
+      {.name = "by",
+       .type = Type::text,
+       .value = "NAME",
+       .help = "who asks, kept in the ledger; default: the user who runs it",
+       .group = group},
       {.name = "key",
        .type = Type::text,
        .value = "K",
        .help = "names this release: a retry with the same key is not charged again",
        .group = group}};
+  options.push_back(fingerprint_option());
   if (!with_dataset) options.erase(options.begin() + 2);
   return options;
 }
@@ -143,28 +161,61 @@ Json to_json(const ledger::Receipt& r) {
   json["committed"] = r.committed;
   json["store"] = r.store;
   json["head"] = r.head;
+  json["epsilon_added"] = r.has_epsilon ? Json(r.epsilon_added) : Json(nullptr);
+  if (!r.people.empty()) json["people"] = {{"dataset", r.people}, {"left", r.people_left}};
   return json;
 }
 
-std::string statement_of(const ledger::Receipt& r, const Spec& spec, const std::string& verb) {
-  std::string what = verb;
-  if (r.rho_cap == 0) {
-    try {
-      what += " epsilon = " + round_up(guarantee(spec, r.delta).upper, 4);
-    } catch (const AccountingError&) {  // no number of its own; what is left says enough
-    }
-    return fmt::format("{} to {}; {} of {} left", what, r.dataset, round_down(r.epsilon_left, 4),
-                       r.epsilon_cap);
-  }
-  return fmt::format("{} to {}; rho {} of {} left", what, r.dataset,
-                     round_down(std::max(0.0, r.rho_cap - r.rho_spent), 4), r.rho_cap);
+std::string who_asks(const Arguments& arguments) {
+  if (const std::string given = maybe(arguments, "by"); !given.empty()) return given;
+  const uid_t user = ::geteuid();
+  std::array<char, 4096> buffer{};
+  passwd entry{}, *found = nullptr;
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr &&
+      *found->pw_name != '\0')
+    return visible(found->pw_name);
+  return fmt::format("user {}", user);
 }
 
-Payment::Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit)
-    : location_(store_location(arguments, "ledger")) {
+std::optional<double> own_epsilon(const ledger::Receipt& r, const Spec& spec) {
+  if (!r.has_epsilon) return std::nullopt;
+  try {
+    return guarantee(spec, r.delta).upper;
+  } catch (const AccountingError&) {
+    return std::nullopt;  // no number of its own; what is left says enough
+  }
+}
+
+std::string statement_of(const ledger::Receipt& r, const Spec& spec, const std::string& verb,
+                         std::optional<double> largest) {
+  std::string text = fmt::format("{} to {}: ", verb, r.dataset);
+  if (const std::optional<double> own = own_epsilon(r, spec))
+    text += fmt::format("epsilon = {} on its own, adds {} to the total; ", round_up(*own, 4),
+                        round_up(r.epsilon_added, 4));
+  text += r.rho_cap == 0
+              ? fmt::format("{} of {} left", round_down(r.epsilon_left, 4), r.epsilon_cap)
+              : fmt::format("rho {} of {} left",
+                            round_down(std::max(0.0, r.rho_cap - r.rho_spent), 4), r.rho_cap);
+  if (!r.people.empty())
+    text += fmt::format(", and {} of {} that {} shares", round_down(r.people_left, 4), r.people_cap,
+                        r.people);
+  if (r.rho_cap > 0) return text;
+  return text + (largest && *largest > 0
+                     ? fmt::format("; the largest single run like this that still fits: epsilon = "
+                                   "{}",
+                                   round_down(*largest, 3))
+                     : std::string("; nothing like this fits any more"));
+}
+
+Payment::Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit,
+                 std::string what)
+    : path_(data_path(arguments)),
+      reading_(csv_options(arguments)),
+      data_(arguments, path_),
+      location_(store_location(arguments, "ledger")) {
   const std::string dataset = maybe(arguments, "dataset");
   if (!location_) {
-    for (const char* option : {"part", "purpose", "key"}) {
+    for (const char* option : {"part", "purpose", "by", "key"}) {
       if (!maybe(arguments, option).empty())
         throw InvalidArgument(fmt::format("--{} is about a ledger, and none is named", option),
                               "add --ledger STORE --dataset NAME, or set SOTTO_LEDGER");
@@ -181,10 +232,12 @@ Payment::Payment(const Arguments& arguments, std::optional<Spec> spec, std::stri
              .spec = std::move(*spec),
              .key = maybe(arguments, "key"),
              .part = maybe(arguments, "part"),
+             .what = visible(what),
              .purpose = maybe(arguments, "purpose"),
+             .by = who_asks(arguments),
              .unit = std::move(unit)};
+  if (charge_.what.size() > 400) charge_.what = arguments.title();
   if (charge_.key.empty()) charge_.key = fresh_key(arguments.title());
-  if (const char* user = std::getenv("USER"); user != nullptr) charge_.by = user;
 }
 
 namespace {
@@ -197,6 +250,28 @@ std::string stays_reserved(const ledger::Receipt& receipt, const ledger::Charge&
 
 }  // namespace
 
+void Payment::check_binding(ledger::Ledger& ledger) {
+  const ledger::Dataset set = ledger.dataset(charge_.dataset);
+  declared_ = set.fingerprint;
+  if (!declared_.empty() && !data_.active())
+    throw InvalidArgument(
+        fmt::format("the data set '{}' is bound to its data by a fingerprint", charge_.dataset),
+        "add --fingerprint-key KEY, the key it was made with");
+  if (set.columns.empty()) return;
+  if (!reading_.header || path_ == "-")
+    throw InvalidArgument(
+        fmt::format("the data set '{}' is bound to its columns, which need a header row",
+                    charge_.dataset),
+        "give a file with one");
+  std::vector<std::string> found = CsvReader(path_, reading_).columns(), declared = set.columns;
+  std::ranges::sort(found);
+  std::ranges::sort(declared);
+  if (found != declared)
+    throw InvalidArgument(
+        fmt::format("'{}' does not have the columns of the data set '{}'", path_, charge_.dataset),
+        fmt::format("nothing was charged; it was declared with: {}", fmt::join(set.columns, ", ")));
+}
+
 void Payment::quote(Context& context, Json& json) {
   if (!active()) return;
   ledger::Ledger ledger = ledger::Ledger::open(*location_, ledger::OpenMode::read);
@@ -205,7 +280,11 @@ void Payment::quote(Context& context, Json& json) {
     json["ledger"] = Json{{"fits", true}};
     json["ledger"].update(to_json(r));
     json["ledger"].erase("entry");
-    context.note(statement_of(r, charge_.spec, "would fit: would charge"));
+    json["ledger"]["epsilon_own"] = nullptr;
+    if (const auto own = own_epsilon(r, charge_.spec)) json["ledger"]["epsilon_own"] = *own;
+    if (!context.quiet)
+      context.note(
+          statement_of(r, charge_.spec, "would fit: would charge", ledger.largest_like(charge_)));
   } catch (const BudgetExceeded&) {
     json["ledger"] = Json{{"fits", false}, {"dataset", charge_.dataset}};
     throw;
@@ -215,6 +294,7 @@ void Payment::quote(Context& context, Json& json) {
 void Payment::reserve(Context& context, const std::string& result) {
   if (!active()) return;
   ledger_.emplace(ledger::Ledger::open(*location_, ledger::OpenMode::write));
+  check_binding(*ledger_);
   receipt_ = ledger_->reserve(charge_);
   if (receipt_->committed) {
     // Paid for, to be written out again: the state of the run stands after the digest of its artifact.
@@ -232,9 +312,16 @@ void Payment::reserve(Context& context, const std::string& result) {
 
 void Payment::commit(Context& context, const std::string& result) {
   if (!active() || receipt_->committed) return;
+  if (!declared_.empty() && !data_.matches(declared_))
+    throw stays_open(DataError(
+        fmt::format("the data is not what '{}' was declared to be", charge_.dataset),
+        "give the file whose fingerprint the data set has, and the key it was made with"));
+  const double added = receipt_->epsilon_added;
   receipt_ = ledger_->commit(receipt_->entry, result);
+  receipt_->epsilon_added = added;
   set_interruption_note("");
-  context.note(statement_of(*receipt_, charge_.spec));
+  if (!context.quiet)
+    context.note(statement_of(*receipt_, charge_.spec, "charged", ledger_->largest_like(charge_)));
 }
 
 void Payment::give_back() noexcept {
@@ -260,7 +347,10 @@ std::optional<LedgerReference> Payment::reference() const {
 }
 
 void Payment::add_to(Json& json) const {
-  if (receipt_) json["ledger"] = to_json(*receipt_);
+  if (!receipt_) return;
+  json["ledger"] = to_json(*receipt_);
+  json["ledger"]["epsilon_own"] = nullptr;
+  if (const auto own = own_epsilon(*receipt_, charge_.spec)) json["ledger"]["epsilon_own"] = *own;
 }
 
 }  // namespace sotto::cli

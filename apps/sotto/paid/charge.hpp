@@ -13,31 +13,40 @@
 #include <vector>
 
 #include "options/arguments.hpp"
+#include "paid/fingerprinting.hpp"
 #include "shell/context.hpp"
 #include "sotto/core/certificate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/spec.hpp"
+#include "sotto/data/csv.hpp"
 #include "sotto/data/source_error.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto::cli {
 
-// --ledger, --dsn-file, --dataset, --key, --part, --purpose. A command that has its own --dataset leaves that one out.
+// --ledger, --dsn-file, --dataset, --key, --part, --purpose, --by, --fingerprint-key. A command that has its own --dataset leaves that one out.
 std::vector<Option> payment_options(bool with_dataset = true);
 
 // Where the ledger is: --ledger (or the option of another name), --dsn-file, SOTTO_LEDGER; nothing when none is given.
 std::optional<ledger::StoreLocation> store_location(const Arguments& arguments,
                                                     const std::string& option);
 
-// "charged epsilon = 0.30 to census-2026; 1.20 of 3 left"
-std::string statement_of(const ledger::Receipt& receipt, const Spec& spec,
-                         const std::string& verb = "charged");
+// Who asks: --by, else the name of the user, else the number of the user. Never empty.
+std::string who_asks(const Arguments& arguments);
+
+// "charged to census-2026: epsilon = 1 on its own, adds 0.26 to the total; 0.61 of 3 left; the largest single run like this that
+// still fits: epsilon = 0.4"
+std::string statement_of(const ledger::Receipt& receipt, const Spec& spec, const std::string& verb,
+                         std::optional<double> largest);
+// ε of the release on its own, at the δ of the data set; nothing where there is none.
+std::optional<double> own_epsilon(const ledger::Receipt& receipt, const Spec& spec);
 nlohmann::ordered_json to_json(const ledger::Receipt& receipt);
 
 class Payment {
  public:
   // Without a spec the command makes no private release: naming a ledger is then an error. Opens nothing yet.
-  Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit);
+  // what: the release in words, kept in the ledger.
+  Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit, std::string what);
 
   bool active() const { return location_.has_value(); }
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
@@ -74,13 +83,19 @@ class Payment {
     return value;
   }
 
+  // Of the data that was read, under --fingerprint-key; empty without one. After the data was read.
+  std::string fingerprint() const { return data_.text(); }
+
   // After commit: what certificates and JSON results quote. Nothing without a ledger.
   const std::optional<ledger::Receipt>& receipt() const { return receipt_; }
   void add_to(nlohmann::ordered_json& json) const;
   std::optional<LedgerReference> reference() const;
 
  private:
+  // Compares the names of columns, which are public, with what the data set declares, before anything is charged.
+  void check_binding(ledger::Ledger& ledger);
   void reserve(Context& context, const std::string& result);
+  // Throws, and commits nothing, when the data set declares a fingerprint and the data that was read has another.
   void commit(Context& context, const std::string& result);
   // A file that is absent or has another header gives the reservation back: that depends on public
   // facts, so the ledger may say it. A row that cannot be parsed does not: the ledger's entry would
@@ -89,6 +104,10 @@ class Payment {
   void give_back() noexcept;
   DataError stays_open(const DataError& error) const;
 
+  std::string path_;  // of the data
+  CsvOptions reading_;
+  DataFingerprint data_;
+  std::string declared_;  // the fingerprint that the data set declares
   std::optional<ledger::StoreLocation> location_;
   ledger::Charge charge_;
   std::optional<ledger::Ledger> ledger_;

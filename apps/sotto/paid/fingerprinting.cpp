@@ -13,13 +13,15 @@ Option fingerprint_option() {
           .type = Type::file,
           .value = "KEY",
           .help =
-              "put a fingerprint of the data under this secret key into the certificate (see "
-              "sotto key fingerprint)",
+              "put a fingerprint of the data under this secret key into the certificate, and "
+              "compare it with what the ledger's data set declares (see sotto key fingerprint)",
           .group = "Privacy"};
 }
 
 std::string read_fingerprint_key(const Arguments& arguments) {
-  if (!arguments.given("fingerprint-key")) return {};
+  if (find_option(arguments.command(), "fingerprint-key") == nullptr ||
+      !arguments.given("fingerprint-key"))
+    return {};
   const std::string path = arguments.text("fingerprint-key");
   std::string key = read_all(path, 1 << 16);
   if (key.size() < kSmallestFingerprintKey)
@@ -29,10 +31,17 @@ std::string read_fingerprint_key(const Arguments& arguments) {
   return key;
 }
 
-std::string fingerprint_of_data(const Arguments& arguments, const std::string& key,
-                                const std::optional<ReadWitness>& witness) {
-  return key.empty() ? std::string()
-                     : fingerprint(key, arguments.text("data"), witness ? &*witness : nullptr);
+DataFingerprint::DataFingerprint(const Arguments& arguments, std::string path)
+    : key_(read_fingerprint_key(arguments)), path_(std::move(path)) {
+  if (active()) witness_.emplace();
+}
+
+std::string DataFingerprint::text() const {
+  return active() ? fingerprint(key_, path_, &*witness_) : std::string();
+}
+
+bool DataFingerprint::matches(const std::string& declared) const {
+  return active() && fingerprint_matches(declared, key_, path_, &*witness_);
 }
 
 }  // namespace sotto::cli

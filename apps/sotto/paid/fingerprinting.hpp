@@ -15,8 +15,18 @@ Option fingerprint_option();
 // Reads the key before anything is charged, so that a wrong one is noticed then. Empty when the option is not given: no fingerprint.
 std::string read_fingerprint_key(const Arguments& arguments);
 
-// Of what --data names, as the witness saw it; empty for an empty key.
-std::string fingerprint_of_data(const Arguments& arguments, const std::string& key,
-                                const std::optional<ReadWitness>& witness);
+// Of the data that a command reads, as it was read. Reads the key when it is made; without --fingerprint-key there is none.
+class DataFingerprint {
+ public:
+  DataFingerprint(const Arguments& arguments, std::string path);
+
+  bool active() const { return !key_.empty(); }
+  std::string text() const;  // once the data was read; empty when not active
+  bool matches(const std::string& declared) const;
+
+ private:
+  std::string key_, path_;
+  std::optional<ReadWitness> witness_;
+};
 
 }  // namespace sotto::cli

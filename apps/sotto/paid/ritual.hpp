@@ -28,6 +28,7 @@ struct PaidWork {
 
   std::optional<Spec> spec;  // none: NOT PRIVATE, and no ledger may be named
   std::string unit = "record";
+  std::string what = {};       // the release in words, kept in the ledger: "mean of age"
   bool charged = true;         // false: the data is public, whatever ledger the environment names
   Json json = Json::object();  // what is known before; a quote is added to it
   std::function<void(const Json&)> show;  // the quote of a dry run
@@ -45,7 +46,7 @@ struct PaidWork {
 template <class Result>
 void perform(const Arguments& arguments, Context& context, PaidWork<Result> work) {
   std::optional<Payment> payment;
-  if (work.charged) payment.emplace(arguments, work.spec, work.unit);
+  if (work.charged) payment.emplace(arguments, work.spec, work.unit, work.what);
   if (arguments.flag("dry-run")) {
     work.json["dry_run"] = true;
     if (payment) payment->quote(context, work.json);

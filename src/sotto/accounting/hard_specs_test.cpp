@@ -94,6 +94,47 @@ TEST(HardSpecs, CurvesInsideCurvesAreAskedOnce) {
   }
 }
 
+TEST(HardSpecs, CurvesThatManySplitsAskForAreKept) {
+  const Event steep = GaussianMixtureEvent{0.05, {0, 0.3, 1}, {0.9, 0.06, 0.04}};
+  const PrivateSelectionEvent nested{
+      SelectionDistribution::poisson, 1, 30,
+      share(poisson_sampled(compose({steep, ZcdpEvent{0.1}, LaplaceEvent::from_multiplier(3)}),
+                            0.01))};
+  for (const Event& e : {repeat(steep, 7), poisson_sampled(repeat(nested, 2), 0.02),
+                         repeat(ShuffledEvent{9'770'961, share(PureEvent{2.2})}, 10),
+                         repeat(ShuffledEvent{8'865'661, share(PureEvent{7.5e-6})}, 10)}) {
+    const bool shuffled = e.get_if<RepeatEvent>() && e.get_if<RepeatEvent>()->count == 10;
+    const Spec spec{shuffled ? Relation::replace_one : Relation::zero_out, {e}};
+    for (const Accountant a : {Accountant::rdp, Accountant::basic, Accountant::advanced,
+                               Accountant::optimal, Accountant::pld}) {
+      EXPECT_LT(seconds_of([&] {
+                  try {
+                    (void)by(a, spec);
+                  } catch (const Unsupported&) {
+                  }
+                }),
+                5)
+          << name(a) << " of " << e.name();
+    }
+  }
+}
+
+// The total is so wide that no grid fits it: a bound, or a refusal.
+TEST(HardSpecs, ATotalThatNoGridHoldsIsNoDefect) {
+  const Event wide = repeat(
+      poisson_sampled(DiscreteGaussianEvent{0.5239165551922196, 1, 1, 1}, 0.0908), 260'000'000);
+  const Spec spec{
+      Relation::add_remove,
+      {ParallelEvent{{wide, poisson_sampled(LaplaceEvent::from_multiplier(21), 6e-6)}}}};
+  for (const double epsilon : {1e6, 1e8, 3e8}) {
+    try {
+      const Bound b = delta(spec, epsilon, {.accountant = Accountant::pld, .tolerance = 1e-2});
+      EXPECT_LE(b.lower, b.upper);
+    } catch (const AccountingError&) {
+    }
+  }
+}
+
 TEST(HardSpecs, DrawingOftenWithReplacementIsBoundedQuickly) {
   for (const std::uint64_t population : {10, 1'000, 1'000'000}) {
     const SampledEvent e{Scheme::with_replacement, 1, 1'000'000, population,

@@ -8,6 +8,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/budget/adaptive_budget.hpp"
+#include "sotto/accounting/composition/detail/pure_epsilon.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/numeric/detail/lattice.hpp"
 #include "sotto/accounting/numeric/detail/log_math.hpp"
@@ -342,6 +343,62 @@ TEST(Soundness, ARecordThatChangesItsPartPaysInBoth) {
       epsilon(Spec{Relation::replace_one, {ParallelEvent{{sized, exact}}}}, Delta(1e-5), rdp),
       Unsupported);
   expect_at_least(ParallelEvent{{poisson_sampled(exact, 0.5), exact}}, 1, Relation::replace_one);
+}
+
+// One use of a mixture of Gaussians against the definition: both tails beyond the place where the loss is ε.
+TEST(Soundness, MixturesOfGaussiansAreWhatTheirDensitiesSay) {
+  const auto sf = [](double x) { return 0.5 * std::erfc(x / std::sqrt(2.0)); };
+  for (const GaussianMixtureEvent& e :
+       {GaussianMixtureEvent{0.5, {0, 1, 2}, {0.7, 0.2, 0.1}},
+        GaussianMixtureEvent{0.2, {0, 0.3, 2}, {0.9, 0.09, 0.01}},
+        GaussianMixtureEvent{0.9, {0.8, 2}, {0.9, 0.1}},  // never without the record
+        GaussianMixtureEvent{0.1, {0.5, 1}, {0.6, 0.4}}}) {
+    const auto loss = [&](double z) {
+      double best = -1e300, sum = 0;
+      for (std::size_t i = 0; i < e.sensitivities.size(); ++i) {
+        const double c = e.sensitivities[i] / e.sigma,
+                     x = std::log(e.probabilities[i]) + c * z - c * c / 2;
+        sum = x > best ? sum * std::exp(best - x) + 1 : sum + std::exp(x - best);
+        best = std::max(best, x);
+      }
+      return best + std::log(sum);
+    };
+    for (const double epsilon : {0.1, 1.0, 3.0, 9.0, 40.0}) {
+      const auto place = [&](double value) {
+        double low = -200, high = 200;
+        for (int i = 0; i < 200; ++i) {
+          const double middle = 0.5 * (low + high);
+          (loss(middle) < value ? low : high) = middle;
+        }
+        return low;
+      };
+      const double above = place(epsilon), below = place(-epsilon);
+      double removal = -std::exp(epsilon) * sf(above), addition = sf(-below);
+      for (std::size_t i = 0; i < e.sensitivities.size(); ++i) {
+        const double c = e.sensitivities[i] / e.sigma;
+        removal += e.probabilities[i] * sf(above - c);
+        addition -= std::exp(epsilon) * e.probabilities[i] * sf(c - below);
+      }
+      const double truth = std::max({removal, addition, 0.0});
+      const Bound b = delta({Relation::add_remove, {e}}, epsilon,
+                            {.accountant = Accountant::pld, .tolerance = 1e-3});
+      EXPECT_GE(b.upper, truth * (1 - 1e-7) - 1e-14) << e.sigma << " " << epsilon;
+      EXPECT_LE(b.lower, truth * (1 + 1e-7) + 1e-14) << e.sigma << " " << epsilon;
+      EXPECT_LE(b.upper, truth * (1 + 1e-6) + 1e-14) << e.sigma << " " << epsilon;
+    }
+  }
+}
+
+// At the largest loss δ is 0; the rounding of a loss must not look like a lower bound.
+TEST(Soundness, NothingIsCertainBeyondTheLargestLoss) {
+  for (const double scale : {2.0387340144152963, 3.3, 7.1, 0.37}) {
+    for (const double step : {0.025, 0.1, 1.0}) {
+      const Spec spec{Relation::replace_one, {DiscreteLaplaceEvent{scale, 1, step, 11}}};
+      const double most = pure_epsilon(spec);
+      EXPECT_EQ(delta(spec, most, {.accountant = Accountant::pld}).lower, 0)
+          << scale << " " << step;
+    }
+  }
 }
 
 }  // namespace

@@ -31,6 +31,22 @@ void collect_noise(const Json& event, std::set<std::string>& kinds) {
   }
 }
 
+DraftCost draft_from_json(const Json& json) {
+  DraftCost draft;
+  for (const Json& event : json.at("events")) draft.events.push_back(event_from_json(event));
+  const auto number = [&](const char* key) {
+    const double x = json_number(json.at(key), "the cost of the draft");
+    if (x < 0) throw DataError("the certificate's cost of a draft is out of range");
+    return x;
+  };
+  draft.epsilon = number("epsilon"), draft.delta = number("delta");
+  draft.epsilon_together = number("epsilon_together");
+  draft.delta_together = number("delta_together");
+  if (draft.events.empty() || draft.delta >= 1 || draft.delta_together >= 1)
+    throw DataError("the certificate's cost of a draft is out of range");
+  return draft;
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const Certificate& c) {
@@ -49,6 +65,15 @@ nlohmann::ordered_json to_json(const Certificate& c) {
     json["conversion"] = c.conversion;
     json["epsilon_by"] = c.epsilon_by;
     json["events"] = spec["events"];
+  }
+  if (c.draft) {
+    Json events = Json::array();
+    for (const Event& event : c.draft->events) events.push_back(to_json(event));
+    json["draft"] = {{"epsilon", c.draft->epsilon},
+                     {"delta", c.draft->delta},
+                     {"events", std::move(events)},
+                     {"epsilon_together", c.draft->epsilon_together},
+                     {"delta_together", c.draft->delta_together}};
   }
   if (!c.family.empty()) json["family"] = c.family;
   json["method"] = c.method;
@@ -136,6 +161,7 @@ Certificate certificate_from_json(const nlohmann::ordered_json& json) {
                     l.at("head").get<std::string>()};
       }
     }
+    if (c.spec && json.contains("draft")) c.draft = draft_from_json(json.at("draft"));
     if (schema >= 3) c.family = json.value("family", "");
     c.files = json.at("files").get<std::map<std::string, std::string>>();
     return c;

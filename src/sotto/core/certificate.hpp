@@ -27,6 +27,13 @@ struct LedgerReference {
   friend bool operator==(const LedgerReference&, const LedgerReference&) = default;
 };
 
+// Of a schema that was estimated from the same data before: its own cost, and that of both together.
+struct DraftCost {
+  std::vector<Event> events;
+  double epsilon = 0, delta = 0;
+  double epsilon_together = 0, delta_together = 0;
+};
+
 struct Certificate {
   std::optional<Spec> spec;     // relation and events; absent: not private
   std::string unit = "record";  // whose data is protected
@@ -41,6 +48,7 @@ struct Certificate {
   std::string version, generator;  // of the library; "aes256ctr" or "insecure_seed"
   std::string noise;               // kinds of noise, e.g. "discrete_gaussian"
   std::string fingerprint;         // HMAC-SHA-256 of the data under the curator's key; empty: none
+  std::optional<DraftCost> draft;  // none: the schema was public
   std::optional<LedgerReference> ledger;
   std::map<std::string, std::string> files;  // name → SHA-256
 

@@ -40,6 +40,36 @@ void present(std::string_view event, const EventPtr& inner) {
   if (!inner) throw InvalidArgument(fmt::format("{} has no inner event", event));
 }
 
+// A population stated inside a sample is the sample: all of it, or (in one of several parts) some of it. Of a poisson sample
+// nobody knows the size.
+void require_population(std::string_view name, std::uint64_t population, const SampledEvent& outer,
+                        bool part) {
+  if (outer.scheme == Scheme::poisson) {
+    throw InvalidArgument(
+        fmt::format("{} states a population of {} inside a poisson sample, whose size is random",
+                    name, population),
+        "sample by poisson inside as well, or state one sample in all");
+  }
+  if (part ? population <= outer.size : population == outer.size) return;
+  throw InvalidArgument(
+      fmt::format("{} has population {} inside a sample of size {}", name, population, outer.size),
+      part ? "a part of a sample has at most as many records" : "the sample is its population");
+}
+
+void runs_on_sample(const Event& event, const SampledEvent& outer, bool part) {
+  if (const auto* e = event.get_if<RepeatEvent>()) return runs_on_sample(*e->event, outer, part);
+  if (const auto* e = event.get_if<PrivateSelectionEvent>())
+    return runs_on_sample(*e->event, outer, part);
+  if (const auto* e = event.get_if<ComposeEvent>())
+    for (const Event& inner : e->events) runs_on_sample(inner, outer, part);
+  if (const auto* e = event.get_if<ParallelEvent>())
+    for (const Event& inner : e->events) runs_on_sample(inner, outer, true);
+  if (const auto* e = event.get_if<ShuffledEvent>())
+    require_population("shuffled", e->population, outer, part);
+  if (const auto* e = event.get_if<SampledEvent>(); e && e->scheme != Scheme::poisson)
+    require_population("sampled", e->population, outer, part);
+}
+
 struct Validator {
   void operator()(const GaussianEvent& e) const {
     positive("gaussian", "sigma", e.sigma);
@@ -102,11 +132,12 @@ struct Validator {
     present("sampled", e.event);
     if (e.scheme == Scheme::poisson) {
       require(e.rate > 0 && e.rate <= 1, "sampled", "rate", e.rate, "above 0 and at most 1");
-      return;
+    } else {
+      at_least("sampled", "size", e.size, 1);
+      at_least("sampled", "population", e.population,
+               e.scheme == Scheme::without_replacement ? e.size : 1);
     }
-    at_least("sampled", "size", e.size, 1);
-    at_least("sampled", "population", e.population,
-             e.scheme == Scheme::without_replacement ? e.size : 1);
+    runs_on_sample(*e.event, e, false);
   }
   void operator()(const ShuffledEvent& e) const {
     present("shuffled", e.event);

@@ -6,6 +6,29 @@
 
 namespace sotto {
 
+SampledEvent fixed_sample(std::uint64_t size, std::uint64_t population, Event inner) {
+  return {.scheme = Scheme::without_replacement,
+          .size = size,
+          .population = population,
+          .event = share(std::move(inner))};
+}
+
+TEST(Event, APopulationInsideASampleIsTheSample) {
+  const Event inner = fixed_sample(10, 100, PureEvent{1});
+  EXPECT_NO_THROW(Event(fixed_sample(100, 1000, inner)));
+  EXPECT_NO_THROW(Event(fixed_sample(100, 1000, repeat(inner, 3))));
+  EXPECT_THROW(Event(fixed_sample(50, 1000, inner)), InvalidArgument);
+  EXPECT_THROW(Event(fixed_sample(200, 1000, repeat(inner, 3))), InvalidArgument);
+  EXPECT_THROW(Event(fixed_sample(200, 1000, ShuffledEvent{100, share(PureEvent{1})})),
+               InvalidArgument);
+  // Parts of a sample are smaller; the size of a poisson sample is random.
+  EXPECT_NO_THROW(Event(fixed_sample(200, 1000, ParallelEvent{{inner, PureEvent{1}}})));
+  EXPECT_THROW(Event(fixed_sample(50, 1000, ParallelEvent{{inner, PureEvent{1}}})),
+               InvalidArgument);
+  EXPECT_THROW(poisson_sampled(inner, 0.1), InvalidArgument);
+  EXPECT_NO_THROW(Event(fixed_sample(50, 1000, poisson_sampled(PureEvent{1}, 0.1))));
+}
+
 TEST(Event, NoiseMultiplierHalvesUnderReplaceOneWhenStatedByContribution) {
   const auto by_contribution = GaussianEvent::from_multiplier(4);
   EXPECT_EQ(by_contribution.noise_multiplier(Relation::add_remove), 4);

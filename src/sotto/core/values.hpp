@@ -89,7 +89,7 @@ class Bounds {
       throw InvalidArgument(
           fmt::format("bounds are [{}, {}]; lower must be below upper and both finite", lower,
                       upper),
-          "bounds are public facts about the column, e.g. --lower 0 --upper 120 for an age");
+          "bounds are public facts about the column, e.g. `lower` 0 and `upper` 120 for an age");
     }
   }
   double lower() const { return lower_; }

@@ -65,15 +65,35 @@ double ColumnEncoder::value(std::string_view cell) const {
   return is_numeric() ? numeric(cell) : boolean(cell);
 }
 
+double ColumnEncoder::value(double number) const {
+  if (!std::isfinite(number)) return missing("the cell is NaN or infinite");
+  if (is_numeric()) return scaled(number);
+  if (number == 0 || number == 1) return number;
+  if (column_.invalid == Invalid::missing) return missing("the cell is not a boolean");
+  throw CellRefused{"the cell is neither 0 nor 1", "give a boolean as 0 or 1"};
+}
+
+std::uint32_t ColumnEncoder::index(double position) const {
+  const auto count = static_cast<double>(is_categorical() ? column_.values.size() : 2);
+  if (position >= 0 && position < count && position == std::floor(position))
+    return static_cast<std::uint32_t>(position);
+  if (is_categorical() && column_.missing == Missing::other)
+    return static_cast<std::uint32_t>(column_.values.size());
+  throw CellRefused{"the cell is not the position of a declared value",
+                    "positions begin at 0; or declare missing = \"other\" for the column"};
+}
+
+// Bounds map to the ends exactly; between them the clamp takes care of rounding.
+double ColumnEncoder::scaled(double number) const {
+  double symmetric = std::clamp((number - middle_) / half_width_, -1.0, 1.0);
+  if (number <= column_.bounds->lower()) symmetric = -1;
+  if (number >= column_.bounds->upper()) symmetric = 1;
+  return to_unit_ ? (symmetric + 1) / 2 : symmetric;
+}
+
 double ColumnEncoder::numeric(std::string_view cell) const {
   const NumberCell parsed = parse_number(cell);
-  if (parsed.kind == CellKind::number) {
-    // Bounds map to the ends exactly; between them the clamp takes care of rounding.
-    double symmetric = std::clamp((parsed.value - middle_) / half_width_, -1.0, 1.0);
-    if (parsed.value <= column_.bounds->lower()) symmetric = -1;
-    if (parsed.value >= column_.bounds->upper()) symmetric = 1;
-    return to_unit_ ? (symmetric + 1) / 2 : symmetric;
-  }
+  if (parsed.kind == CellKind::number) return scaled(parsed.value);
   if (parsed.kind == CellKind::missing) return missing("the cell is empty");
   if (parsed.kind == CellKind::not_finite) {
     return missing("the cell is NaN, infinite or too large for a double");

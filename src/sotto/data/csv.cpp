@@ -11,8 +11,10 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/data/detail/database.hpp"
 #include "sotto/data/detail/ordered_map.hpp"
 #include "sotto/data/number.hpp"
+#include "sotto/data/read_witness.hpp"
 #include "sotto/data/source_error.hpp"
 
 namespace sotto {
@@ -84,12 +86,18 @@ bool is_missing_marker(const CsvOptions& options, std::string_view cell) {
 
 double number_of(const CsvRecords& records, const CsvField& field, std::size_t column,
                  const CsvOptions& options, MissingNumbers missing) {
-  const NumberCell cell = parse_number(field.raw);
+  std::string scratch;
+  const NumberCell cell =
+      parse_number(options.decimal_comma ? with_point(field.raw, scratch) : field.raw);
   if (cell.kind == CellKind::number) return cell.value;
   const bool marker = cell.kind == CellKind::text && is_missing_marker(options, field.raw);
   if (cell.kind == CellKind::text && !marker) {
     records.refuse(column, "the cell is not a number",
-                   "correct the file, or name the texts that mean a missing value");
+                   options.decimal_comma
+                       ? "numbers have decimal commas here; correct the file, or name the texts "
+                         "that mean a missing value"
+                       : "correct the file, or name the texts that mean a missing value; `decimal` "
+                         "comma reads 1,5");
   }
   if (missing == MissingNumbers::as_nan) return std::numeric_limits<double>::quiet_NaN();
   if (cell.kind == CellKind::not_finite) {
@@ -98,6 +106,70 @@ double number_of(const CsvRecords& records, const CsvField& field, std::size_t c
   }
   records.refuse(column, "the cell is empty or marked as missing",
                  "correct the file, or declare what a missing value becomes");
+}
+
+struct Separator {
+  char character;
+  const char* name;
+};
+constexpr Separator kSeparators[] = {
+    {',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}};
+
+// The separator that is most frequent in the first line with anything on it, outside of quotes; the
+// comma where that leaves a choice. Looks at no other line.
+char most_frequent(std::string_view text) {
+  while (text.starts_with('\n') || text.starts_with("\r\n"))
+    text.remove_prefix(text.front() == '\n' ? 1 : 2);
+  char best = ',';
+  std::size_t most = 0;
+  for (const Separator& separator : kSeparators) {
+    std::size_t count = 0;
+    bool quoted = false;
+    for (const char c : text.substr(0, text.find('\n'))) {
+      if (c == '"') quoted = !quoted;
+      count += !quoted && c == separator.character ? 1 : 0;
+    }
+    if (count > most) best = separator.character;
+    most = std::max(most, count);
+  }
+  return best;
+}
+
+CsvReader::Opener opener_of(const std::string& path, const CsvOptions& options) {
+  if (is_database(path)) {
+    const auto open = [path, query = options.query] {
+      return ReadWitness::watched(open_query(path, query), path);
+    };
+    if (!options.repeatable) return open;
+    return [open, spool = std::shared_ptr<Spool>()]() mutable {
+      if (!spool) spool = std::make_shared<Spool>(*open());
+      return spool->open();
+    };
+  }
+  return [path, options]() -> std::unique_ptr<ByteSource> {
+    if (!options.query.empty())
+      throw SourceError(fmt::format("`query` is for databases, and {} is none", path),
+                        "an address begins with postgresql://; SQLite files are told by their "
+                        "first bytes");
+    return as_utf8(open_bytes(path), options.encoding, path);
+  };
+}
+
+// What a database answers has one form, whatever was said about files.
+CsvOptions options_of(const std::string& path, CsvOptions options) {
+  if (!is_database(path)) return options;
+  options.header = true;
+  options.names.clear();
+  options.delimiter = ',';
+  return options;
+}
+
+// Formats that are no text, told by how they begin.
+const char* other_format(std::string_view text) {
+  if (text.starts_with("PAR1\x15")) return "Parquet";
+  if (text.starts_with("PK\x03\x04")) return "a ZIP archive or a spreadsheet";
+  if (text.starts_with("ARROW1")) return "Arrow";
+  return nullptr;
 }
 
 }  // namespace
@@ -115,10 +187,9 @@ void CsvRecords::refuse(std::size_t column, std::string what, std::string hint) 
   throw CsvFault{cursor_->record(), cursor_->line(), column, std::move(what), std::move(hint)};
 }
 
-CsvReader::CsvReader(const std::string& path, CsvOptions options)
-    : CsvReader(
-          path == "-" ? "standard input" : path, [path] { return open_bytes(path); },
-          std::move(options)) {
+CsvReader::CsvReader(const std::string& path, const CsvOptions& options)
+    : CsvReader(path == "-" ? "standard input" : shown_place(path), opener_of(path, options),
+                options_of(path, options)) {
   if (path != "-") return;
   open_ = []() -> std::unique_ptr<ByteSource> {
     throw Unsupported("standard input can be read only once", "give the name of a file");
@@ -127,17 +198,23 @@ CsvReader::CsvReader(const std::string& path, CsvOptions options)
 
 CsvReader CsvReader::from_text(std::string text, CsvOptions options, const std::string& label) {
   auto shared = std::make_shared<const std::string>(std::move(text));
+  const Encoding encoding = options.encoding;
   return CsvReader(
-      label, [shared, label] { return bytes_of(*shared, label); }, std::move(options));
+      label,
+      [shared, label, encoding] { return as_utf8(bytes_of(*shared, label), encoding, label); },
+      std::move(options));
 }
 
 CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
     : label_(std::move(label)), open_(std::move(open)), options_(std::move(options)) {
   constexpr std::string_view kReserved("\"\r\n\0", 4);
-  if (kReserved.find(options_.delimiter) != std::string_view::npos) {
+  if (options_.delimiter && kReserved.find(*options_.delimiter) != std::string_view::npos) {
     throw InvalidArgument("the delimiter must not be a quote, a line end or NUL");
   }
   first_pass_ = open_pass();
+  if (options_.header && first_pass_->has_block)
+    looks_like_ = most_frequent(first_pass_->block.text().substr(first_pass_->mark));
+  delimiter_ = options_.delimiter.value_or(looks_like_);
   const auto empty = [&] {
     throw SourceError(fmt::format("{} is empty", label_),
                       "a header row with the columns' names is expected");
@@ -149,7 +226,7 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
     columns_ = options_.names.empty() ? std::vector<std::string>{"1"} : options_.names;
     return;
   }
-  CsvCursor cursor(first_pass_->block.text().substr(first_pass_->mark), options_.delimiter,
+  CsvCursor cursor(first_pass_->block.text().substr(first_pass_->mark), delimiter_,
                    options_.max_field_bytes);
   std::vector<CsvField> fields;
   try {
@@ -170,7 +247,7 @@ CsvReader::CsvReader(std::string label, Opener open, CsvOptions options)
     }
     if (options_.header && !is_utf8(fields[i].raw)) {
       throw SourceError(fmt::format("{}: the name of column {} is not UTF-8", label_, i + 1),
-                        "convert the file to UTF-8");
+                        "say how the file is written, e.g. `encoding` latin-1, or convert it");
     }
     columns_.emplace_back(options_.header ? std::string(trimmed(fields[i].text(scratch)))
                                           : std::to_string(i + 1));
@@ -208,17 +285,29 @@ std::shared_ptr<CsvReader::FirstPass> CsvReader::open_pass() const {
 std::size_t CsvReader::mark_length(std::string_view text) const {
   if (text.starts_with("\xef\xbb\xbf")) return 3;
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    header_error(options_, fmt::format("{} is UTF-16", label_), "convert it to UTF-8");
+    header_error(options_, fmt::format("{} is UTF-16", label_),
+                 "say so with `encoding` utf-16, or convert it to UTF-8");
   }
+  if (const char* format = other_format(text))
+    header_error(options_, fmt::format("{} is {}, which is not read", label_, format),
+                 "write it as CSV first, e.g. with pandas: read_parquet or read_excel, then "
+                 "to_csv(index=False)");
   return 0;
+}
+
+std::string CsvReader::separator_hint() const {
+  const auto* found = std::find_if(std::begin(kSeparators), std::end(kSeparators),
+                                   [&](const Separator& s) { return s.character == looks_like_; });
+  return fmt::format("the header looks {}-separated: use `delimiter` {}", found->name, found->name);
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
   if (shapeless_ && options_.names.empty()) return 0;
   const auto found = std::find(columns_.begin(), columns_.end(), name);
   if (found == columns_.end()) {
-    header_error(options_, fmt::format("{} has no column '{}'", label_, name),
-                 name_hint(name, columns_, "columns"));
+    header_error(
+        options_, fmt::format("{} has no column '{}'", label_, name),
+        looks_like_ != delimiter_ ? separator_hint() : name_hint(name, columns_, "columns"));
   }
   if (std::find(found + 1, columns_.end(), name) != columns_.end()) {
     header_error(options_, fmt::format("{} has more than one column '{}'", label_, name),
@@ -257,7 +346,7 @@ void CsvReader::run(const std::function<std::shared_ptr<void>(CsvRecords&)>& map
   const auto parse = [&](Item& item) {
     Parsed parsed;
     const std::string_view text = item.block.text().substr(item.first ? pass->mark : 0);
-    CsvCursor cursor(text, options_.delimiter, options_.max_field_bytes);
+    CsvCursor cursor(text, delimiter_, options_.max_field_bytes);
     const bool skip = item.first && options_.header;
     try {
       std::vector<CsvField> header;

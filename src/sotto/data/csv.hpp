@@ -1,10 +1,12 @@
-// CSV files (RFC 4180), plain or gzip, read as a stream by several threads in bounded memory.
+// CSV files (RFC 4180), plain or gzip, and what databases answer, read as a stream by several threads
+// in bounded memory.
 //
 //   CsvReader reader("people.csv");
 //   reader.for_each_number("age", [&](double age, std::uint64_t row) { … });
 //
 // Quotes, line ends inside quotes, LF and CRLF, a UTF-8 byte-order mark; spaces around a number are
-// allowed. Rows are counted from 1 and are data records: the header is no row, nor is an empty line
+// allowed. The delimiter is found in the header line where it is not given, and nowhere else: names
+// of columns are public, rows are not. Rows are counted from 1 and are data records: the header is no row, nor is an empty line
 // where there are several columns; in a file of one column it is a row whose cell is missing.
 // Callbacks run on the calling thread in file order, and what they see does not depend on the
 // number of threads. Errors are DataErrors that name the file, the column and the row number, and
@@ -15,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,13 +25,20 @@
 
 #include "sotto/data/csv_block.hpp"
 #include "sotto/data/csv_record.hpp"
+#include "sotto/data/encoding.hpp"
 
 namespace sotto {
 
 struct CsvOptions {
   bool header = true;
   std::vector<std::string> names = {};  // without a header: the columns' names; default "1", "2", …
-  char delimiter = ',';
+  // Default: of comma, semicolon, tab and bar the one that is most frequent in the header line
+  // outside of quotes; the comma where that leaves a choice or there is no header.
+  std::optional<char> delimiter = {};
+  bool decimal_comma = false;  // 1,5 is one and a half
+  Encoding encoding = Encoding::utf_8;
+  std::string query = {};   // of a database (database.hpp)
+  bool repeatable = false;  // every pass sees the same rows, also of a database
   std::vector<std::string> missing_values =
       {};                // cells that mean "missing", e.g. "?", "NA"; an empty cell always does
   unsigned threads = 0;  // 0: as many as the machine has
@@ -61,8 +71,8 @@ class CsvRecords {
 
 class CsvReader {
  public:
-  explicit CsvReader(const std::string& path,
-                     CsvOptions options = {});  // "-": standard input, one pass only
+  // A file, "-" (standard input, one pass only) or a database.
+  explicit CsvReader(const std::string& path, const CsvOptions& options = {});
   static CsvReader from_text(std::string text, CsvOptions options = {},
                              const std::string& label = "<text>");
 
@@ -74,6 +84,7 @@ class CsvReader {
 
   const std::string& label() const { return label_; }
   const std::vector<std::string>& columns() const { return columns_; }
+  bool decimal_comma() const { return options_.decimal_comma; }
   // Where the column stands; throws DataError that suggests the nearest name.
   std::size_t column(std::string_view name) const;
 
@@ -116,12 +127,14 @@ class CsvReader {
            const std::function<void(void*, std::uint64_t)>& consume);
   std::shared_ptr<FirstPass> open_pass() const;
   std::size_t mark_length(std::string_view text) const;
+  std::string separator_hint() const;
   bool blank_lines_are_rows() const { return columns_.size() == 1; }
   [[noreturn]] void raise(const CsvFault& fault, std::uint64_t rows, std::uint64_t lines) const;
 
   std::string label_;
   Opener open_;
   CsvOptions options_;
+  char delimiter_ = ',', looks_like_ = ',';  // used, and most frequent in the header
   std::vector<std::string> columns_;
   bool shapeless_ =
       false;  // no header and no line with anything on it: whatever column is asked for is there

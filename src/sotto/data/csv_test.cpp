@@ -351,5 +351,81 @@ TEST(Csv, RandomBytesNeverCrashAndNeverDependOnBlocks) {
   }
 }
 
+// --- files as they come ---
+
+TEST(Csv, FindsTheDelimiterInTheHeader) {
+  const Rows expected = {{"1", "2", "3"}};
+  for (const char d : {',', ';', '\t', '|'}) {
+    const std::string s(1, d);
+    EXPECT_EQ(rows_of("a" + s + "b" + s + "c\n1" + s + "2" + s + "3\n"), expected) << d;
+    EXPECT_EQ(rows_of("\n\r\n\"a,;\t|x;,;,;,\"" + s + "b" + s + "c\n1" + s + "2" + s + "3\n"),
+              expected)
+        << d;
+  }
+  EXPECT_EQ(rows_of("a,b;c\n1,2\n"), (Rows{{"1", "2"}}));  // a choice is left: the comma
+  EXPECT_EQ(rows_of("a\n1;2\n"), (Rows{{"1;2"}}));
+  EXPECT_EQ(rows_of("a;b,c,d\n1;2\n", {.delimiter = ';'}), (Rows{{"1", "2"}}));
+}
+
+TEST(Csv, TheDelimiterIsNeverFoundInARow) {
+  // Whatever rows hold, the columns are those of the header.
+  for (const char* rows : {"1;2;3;4,5\n", "1\t2\t3,4\n", "\"x|y|z|z\",2\n", "", "\n\n;;;;,;;;\n"}) {
+    CsvReader reader = CsvReader::from_text(std::string("a,b\n") + rows);
+    EXPECT_THAT(reader.columns(), ElementsAre("a", "b"));
+    EXPECT_EQ(rows_of(std::move(reader)).size(), *rows == '\0' ? 0U : 1U);
+  }
+  // Without a header the first line is a row.
+  EXPECT_EQ(rows_of("1;2;3\n", {.header = false}), (Rows{{"1;2;3"}}));
+}
+
+TEST(Csv, SaysWhatTheHeaderLooksLike) {
+  CsvReader reader = CsvReader::from_text("age;income\n1;2\n", {.delimiter = ','});
+  EXPECT_THAT(error_of([&] { reader.column("age"); }),
+              HasSubstr("the header looks semicolon-separated: use `delimiter` semicolon"));
+}
+
+TEST(Csv, ReadsDecimalCommas) {
+  const auto numbers = [](const std::string& text, CsvOptions options) {
+    std::vector<double> values;
+    CsvReader::from_text(text, std::move(options))
+        .for_each_number("x", [&](double v, std::uint64_t) { values.push_back(v); });
+    return values;
+  };
+  EXPECT_THAT(numbers("x;y\n1,5;0\n-2,25e1;0\n7;0\n", {.decimal_comma = true}),
+              ElementsAre(1.5, -22.5, 7));
+  EXPECT_THAT(number_error("x;y\n1.500;0\n", "x", {.decimal_comma = true}),
+              HasSubstr("row 1 (line 2), column 'x': the cell is not a number"));
+  EXPECT_THAT(number_error("x;y\n1.500,25;0\n", "x", {.decimal_comma = true}),
+              HasSubstr("not a number"));
+  EXPECT_THAT(number_error("x;y\n1,5;0\n", "x"), HasSubstr("`decimal` comma reads 1,5"));
+}
+
+TEST(Csv, ReadsOtherEncodings) {
+  EXPECT_EQ(rows_of("na\xefve;b\n\xe9t\xe9;\x80\n", {.encoding = Encoding::windows_1252}),
+            (Rows{{"été", "€"}}));
+  EXPECT_EQ(rows_of("a;b\n\xff;\xa0\n", {.encoding = Encoding::latin_1}), (Rows{{"ÿ", "\u00a0"}}));
+  const std::string little(
+      "\xff\xfe"
+      "a\0\n\0=\xd8\x00\xde\n\0",
+      12);
+  EXPECT_EQ(rows_of(little, {.encoding = Encoding::utf_16}), (Rows{{"😀"}}));
+  const std::string big("\xfe\xff\0a\0\n\x20\xac\0\n", 10);
+  EXPECT_EQ(rows_of(big, {.encoding = Encoding::utf_16}), (Rows{{"€"}}));
+  const std::string lone(
+      "\xff\xfe"
+      "a\0\n\0=\xd8"
+      "b\0\n\0",
+      12);
+  EXPECT_THAT(row_error(lone, {.encoding = Encoding::utf_16}), HasSubstr("is not UTF-16"));
+  EXPECT_THAT(row_error(little.substr(0, 11), {.encoding = Encoding::utf_16}),
+              HasSubstr("is not UTF-16"));
+}
+
+TEST(Csv, NamesFormatsThatItDoesNotRead) {
+  EXPECT_THAT(row_error("PAR1\x15\x04"), HasSubstr("is Parquet, which is not read"));
+  EXPECT_THAT(row_error("PK\x03\x04"), HasSubstr("spreadsheet"));
+  EXPECT_EQ(rows_of("PAR1,x\n1,2\n").size(), 1U);
+}
+
 }  // namespace
 }  // namespace sotto

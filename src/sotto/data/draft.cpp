@@ -201,6 +201,7 @@ std::string draft_text(const std::string& origin, std::span<const DraftColumn> c
       origin, name(options.relation),
       options.rows ? fmt::format("rows = {}\n", *options.rows)
                    : "# rows = N   # declared and public; need not be exact under add_remove\n");
+  if (options.drafted) out += to_toml(*options.drafted);
   for (const DraftColumn& column : columns) out += column_text(column);
   return out;
 }
@@ -214,7 +215,10 @@ std::string draft_schema(std::span<const std::string> columns, CsvReader& public
                          const DraftOptions& options) {
   std::vector<Observed> seen(public_file.columns().size());
   public_file.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t) {
-    for (std::size_t i = 0; i < cells.size(); ++i) seen[i].see(cells[i], options.max_categories);
+    std::string scratch;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      seen[i].see(public_file.decimal_comma() ? with_point(cells[i], scratch) : cells[i],
+                  options.max_categories);
   });
   std::vector<DraftColumn> drafted = draft_columns(columns, options);
   for (DraftColumn& column : drafted) {

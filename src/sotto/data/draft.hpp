@@ -18,6 +18,7 @@ struct DraftOptions {
   std::optional<std::uint64_t> rows;             // declared by the user, never counted
   std::string target;                            // default: a column whose name says so
   std::map<std::string, ColumnType> types = {};  // known to the user; the rest is guessed
+  std::optional<SchemaDraft> drafted = {};       // what was spent on it, written into the draft
   std::size_t max_categories =
       100;  // from a public file: more different texts than this make a text column
 };

@@ -59,6 +59,7 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
       }
       continue;
     }
+    hot_positions_.push_back(static_cast<std::uint32_t>(offsets_[f]));
     for (const std::string& label : e.labels()) {
       names_.push_back(fmt::format("{}={}", e.column().name, label));
     }
@@ -72,8 +73,9 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
   if (schema_.feature_norm) norm_bound_ = std::min(norm_bound_, *schema_.feature_norm);
 }
 
-double Encoder::encode(std::span<const std::string_view> cells, std::span<double> dense,
-                       std::span<std::uint32_t> hot, std::size_t& column) const {
+template <class Cell>
+double Encoder::encode_cells(std::span<const Cell> cells, std::span<double> dense,
+                             std::span<std::uint32_t> hot, std::size_t& column) const {
   std::size_t next_dense = 0, next_hot = 0;
   for (column = 0; column < features_.size(); ++column) {
     const ColumnEncoder& e = features_[column];
@@ -90,6 +92,15 @@ double Encoder::encode(std::span<const std::string_view> cells, std::span<double
   const double slack = (static_cast<double>(width()) + 8) * kUlp;
   if (norm * (1 + slack) <= norm_bound_) return 1;
   return norm_bound_ / norm * (1 - slack);
+}
+
+double Encoder::encode(std::span<const std::string_view> cells, std::span<double> dense,
+                       std::span<std::uint32_t> hot, std::size_t& column) const {
+  return encode_cells(cells, dense, hot, column);
+}
+double Encoder::encode(std::span<const double> cells, std::span<double> dense,
+                       std::span<std::uint32_t> hot, std::size_t& column) const {
+  return encode_cells(cells, dense, hot, column);
 }
 
 double Encoder::square(std::span<const double> dense) const {
@@ -144,6 +155,11 @@ const ColumnEncoder& Encoder::target() const {
 }
 
 double Encoder::encode_target(std::string_view cell) const {
+  const ColumnEncoder& t = target();
+  return t.is_numeric() ? t.value(cell) : static_cast<double>(t.index(cell));
+}
+
+double Encoder::encode_target(double cell) const {
   const ColumnEncoder& t = target();
   return t.is_numeric() ? t.value(cell) : static_cast<double>(t.index(cell));
 }

@@ -43,8 +43,10 @@ class ColumnEncoder {
 
   // numeric: the clamped and scaled value; boolean: 0, 1, or ½ for a missing cell. Throws CellRefused.
   double value(std::string_view cell) const;
+  double value(double number) const;  // a boolean is 0 or 1
   // categorical: the index of the category, values.size() for "other"; boolean: 0 or 1. Throws CellRefused.
   std::uint32_t index(std::string_view cell) const;
+  std::uint32_t index(double position) const;  // of the value in the declared list
   // The names behind index(): the declared values and, where it exists, "other"; false and true for a boolean.
   const std::vector<std::string>& labels() const { return labels_; }
   // Whether the cell says nothing: empty, marked as missing, or a number that is not finite.
@@ -53,6 +55,7 @@ class ColumnEncoder {
   double unscaled(double value) const;
 
  private:
+  double scaled(double number) const;
   double numeric(std::string_view cell) const;
   double boolean(std::string_view cell) const;
   double missing(std::string_view what) const;
@@ -91,12 +94,18 @@ class Encoder {
   std::span<const std::uint32_t> dense_positions() const {
     return dense_positions_;
   }  // coordinates of the dense columns
-  std::size_t hot_columns() const { return features_.size() - dense_positions_.size(); }
+  std::size_t hot_columns() const { return hot_positions_.size(); }
+  std::span<const std::uint32_t> hot_positions() const {
+    return hot_positions_;
+  }  // the first coordinate of each one-hot column
   double norm_bound() const { return norm_bound_; }
 
   // Reads one cell for each column of features(). `dense` gets the dense values, `hot` the coordinates that are 1; the result is the
   // factor ≤ 1 by which the whole row is multiplied. Throws CellRefused with `column` set to the culprit.
   double encode(std::span<const std::string_view> cells, std::span<double> dense,
+                std::span<std::uint32_t> hot, std::size_t& column) const;
+  // The same for cells that are numbers already.
+  double encode(std::span<const double> cells, std::span<double> dense,
                 std::span<std::uint32_t> hot, std::size_t& column) const;
   // Writes the row out in full.
   void expand(std::span<const double> dense, std::span<const std::uint32_t> hot, double factor,
@@ -109,6 +118,7 @@ class Encoder {
   bool is_classification() const { return has_target() && !target().is_numeric(); }
   // The class index, or the target scaled to [−1, 1].
   double encode_target(std::string_view cell) const;
+  double encode_target(double cell) const;
 
   // Columns with role group; any categorical or boolean column can serve as one (evaluation by group).
   const std::vector<ColumnEncoder>& groups() const { return groups_; }
@@ -122,6 +132,9 @@ class Encoder {
   double symmetric(double value) const {
     return schema_.scaling == Scaling::unit ? 2 * value - 1 : value;
   }
+  template <class Cell>
+  double encode_cells(std::span<const Cell> cells, std::span<double> dense,
+                      std::span<std::uint32_t> hot, std::size_t& column) const;
   double square(std::span<const double> dense) const;
   template <class Number>
   void expand_to(std::span<const double> dense, std::span<const std::uint32_t> hot, double factor,
@@ -130,7 +143,7 @@ class Encoder {
   Schema schema_;
   std::vector<ColumnEncoder> features_, target_, groups_;  // target_: none or one
   std::vector<std::uint32_t> offsets_;  // of each feature column in the encoded row
-  std::vector<std::uint32_t> dense_positions_;
+  std::vector<std::uint32_t> dense_positions_, hot_positions_;
   std::vector<std::optional<HatBasis>> hats_;  // of each dense column
   std::vector<std::string> names_;
   double norm_bound_ = 0;

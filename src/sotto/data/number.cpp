@@ -79,4 +79,18 @@ NumberCell parse_number(std::string_view cell) {
   return {CellKind::number, value};
 }
 
+std::string_view with_point(std::string_view cell, std::string& scratch) {
+  bool digits = false, marks = false;
+  for (const char c : cell) {
+    digits = digits || is_digit(c);
+    marks = marks || c == ',' || c == '.';
+    if (!is_digit(c) && std::string_view(" \t+-.,eE").find(c) == std::string_view::npos)
+      return cell;
+  }
+  if (!digits || !marks) return cell;
+  scratch.assign(cell);
+  for (char& c : scratch) c = c == ',' ? '.' : c == '.' ? ',' : c;
+  return scratch;
+}
+
 }  // namespace sotto

@@ -2,6 +2,7 @@
 // locale.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace sotto {
@@ -20,6 +21,11 @@ struct NumberCell {
 
 // Correctly rounded; a number too small for a double is zero.
 NumberCell parse_number(std::string_view cell);
+
+// The cell of a file with decimal commas as parse_number reads it: in what has digits and is made of
+// the characters of numbers, comma and point change places, so that "1,5" is a number and "1.500" is
+// none. Anything else stays as it is. `scratch` holds the result where it differs.
+std::string_view with_point(std::string_view cell, std::string& scratch);
 
 // Without the spaces and tabs around it.
 constexpr std::string_view trimmed(std::string_view text) {

@@ -60,5 +60,13 @@ TEST(ParseNumber, ClassifiesCells) {
   }
 }
 
+TEST(Number, DecimalCommasChangePlacesWithPoints) {
+  std::string scratch;
+  EXPECT_EQ(with_point("1,5", scratch), "1.5");
+  EXPECT_EQ(with_point(" -1.234,5e3 ", scratch), " -1,234.5e3 ");
+  for (const char* same : {"n.a.", ".", ",", "", "12", "a,1", "inf"})
+    EXPECT_EQ(with_point(same, scratch), same);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/byte_source.hpp"
 
@@ -96,6 +97,12 @@ Schema Schema::with_target(std::string_view wanted) const {
   return schema_from_json(json);
 }
 
+std::string events_text(const SchemaDraft& draft) {
+  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  for (const Event& event : draft.events) events.push_back(to_json(event));
+  return events.dump();
+}
+
 nlohmann::ordered_json to_json(const Schema& schema) {
   nlohmann::ordered_json json;
   json["relation"] = name(schema.relation);
@@ -106,6 +113,11 @@ nlohmann::ordered_json to_json(const Schema& schema) {
   json["scaling"] = name(schema.scaling);
   if (schema.basis != NumericBasis::automatic) json["basis"] = name(schema.basis);
   if (!schema.missing_values.empty()) json["missing_values"] = schema.missing_values;
+  if (schema.drafted)
+    json["drafted"] = {{"relation", name(schema.drafted->relation)},
+                       {"epsilon", schema.drafted->epsilon},
+                       {"delta", schema.drafted->delta},
+                       {"events", events_text(*schema.drafted)}};
   json["columns"] = nlohmann::ordered_json::object();
   for (const ColumnSchema& c : schema.columns) {
     nlohmann::ordered_json column;

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sotto/core/event.hpp"
 #include "sotto/core/relation.hpp"
 #include "sotto/core/values.hpp"
 
@@ -56,6 +57,16 @@ struct ColumnSchema {
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
 
+// What it cost to estimate a schema from the data itself: not public for free, and part of every certificate of what is made with it.
+struct SchemaDraft {
+  Relation relation = Relation::add_remove;
+  double epsilon = 0, delta = 0;
+  std::vector<Event> events;
+  friend bool operator==(const SchemaDraft&, const SchemaDraft&) = default;
+};
+std::string events_text(const SchemaDraft& draft);  // as JSON
+std::string to_toml(const SchemaDraft& draft);      // the table [drafted]
+
 struct Schema {
   Relation relation = Relation::add_remove;
   std::optional<std::uint64_t> rows;  // declared; exact where the relation makes it public
@@ -65,6 +76,7 @@ struct Schema {
   Scaling scaling = Scaling::symmetric;
   NumericBasis basis = NumericBasis::automatic;
   std::vector<std::string> missing_values;  // cells that mean "missing" besides the empty one
+  std::optional<SchemaDraft> drafted;       // estimated from the data, at this cost
   std::vector<ColumnSchema> columns;        // in the order of the document
   friend bool operator==(const Schema&, const Schema&) = default;
 

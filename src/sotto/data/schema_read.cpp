@@ -7,6 +7,8 @@
 #include <set>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/schema.hpp"
@@ -41,10 +43,12 @@ class Place {
   }
   template <class Collect>
   void only_keys(const std::vector<std::string>& known, const Collect& collect) const {
-    for (const auto& [key, value] : json_->items()) {
+    for (const auto& item : json_->items()) {
+      const std::string& key = item.key();
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       collect([&] {
-        child(key, value).fail("is not a key of a schema here", name_hint(key, known, "keys"));
+        child(key, item.value())
+            .fail("is not a key of a schema here", name_hint(key, known, "keys"));
       });
     }
   }
@@ -278,6 +282,34 @@ void read_unit(const Place& document, Schema& schema) {
   }
 }
 
+SchemaDraft read_draft(const Place& place, Relation relation, const Collector& collect) {
+  SchemaDraft draft;
+  place.expect_table();
+  place.only_keys({"relation", "epsilon", "delta", "events"}, collect);
+  for (const char* key : {"relation", "epsilon", "delta", "events"})
+    if (!place.has(key)) place.fail(fmt::format("has no {}", key), "sotto schema draft wrote it");
+  draft.relation = place.at("relation")
+                       .one_of({Relation::add_remove, Relation::replace_one, Relation::zero_out});
+  if (draft.relation != relation)
+    place.at("relation")
+        .fail("is not that of the schema: the estimate is about other neighbours",
+              "keep the relation it was drafted under, or draft again");
+  draft.epsilon = place.at("epsilon").number();
+  draft.delta = place.at("delta").number();
+  if (draft.epsilon < 0) place.at("epsilon").fail("must not be negative");
+  if (draft.delta < 0 || draft.delta >= 1) place.at("delta").fail("must be in [0, 1)");
+  const Place events = place.at("events");
+  if (!events.json().is_string()) events.fail("must be a text: a list of events as JSON");
+  try {
+    const Json list = parse_json(events.json().get<std::string>(), "it");
+    if (!list.is_array() || list.empty()) events.fail("must be a list of events");
+    for (const Json& event : list) draft.events.push_back(event_from_json(event));
+  } catch (const Error& error) {
+    events.fail(fmt::format("holds no events: {}", error.what()));
+  }
+  return draft;
+}
+
 }  // namespace
 
 Schema read_schema(const Json& json, const Positions& positions,
@@ -287,7 +319,7 @@ Schema read_schema(const Json& json, const Positions& positions,
   Schema schema;
   if (!collect([&] { document.expect_table(); })) return schema;
   document.only_keys({"relation", "rows", "unit", "max_contributions", "feature_norm", "scaling",
-                      "basis", "missing_values", "columns"},
+                      "basis", "missing_values", "drafted", "columns"},
                      collect);
   collect([&] {
     if (!document.has("relation")) {
@@ -319,6 +351,10 @@ Schema read_schema(const Json& json, const Positions& positions,
   collect([&] {
     if (document.has("missing_values"))
       schema.missing_values = document.at("missing_values").texts();
+  });
+  collect([&] {
+    if (document.has("drafted"))
+      schema.drafted = read_draft(document.at("drafted"), schema.relation, collect);
   });
   const bool has_columns = collect([&] {
     const std::string hint = "add a table [columns.NAME] for each column";

@@ -42,6 +42,14 @@ std::vector<SchemaProblem> schema_problems(std::string_view toml) {
   return problems;
 }
 
+std::string to_toml(const SchemaDraft& draft) {
+  return fmt::format(
+      "\n[drafted]   # what it cost to estimate this from the data\nrelation = \"{}\"\nepsilon = "
+      "{}\ndelta = {}\nevents = {}\n",
+      sotto::name(draft.relation), toml_number(draft.epsilon), toml_number(draft.delta),
+      toml_string(events_text(draft)));
+}
+
 std::string Schema::to_toml() const {
   std::string out = fmt::format("relation = \"{}\"\n", sotto::name(relation));
   if (rows) out += fmt::format("rows = {}\n", *rows);
@@ -52,6 +60,7 @@ std::string Schema::to_toml() const {
   if (basis != NumericBasis::automatic) out += fmt::format("basis = \"{}\"\n", sotto::name(basis));
   if (!missing_values.empty())
     out += fmt::format("missing_values = {}\n", toml_list(missing_values));
+  if (drafted) out += sotto::to_toml(*drafted);
   for (const ColumnSchema& c : columns) {
     out += fmt::format("\n[columns.{}]\ntype = \"{}\"\n", toml_key(c.name), sotto::name(c.type));
     out += fmt::format("role = \"{}\"\n", sotto::name(c.role));

@@ -11,6 +11,7 @@
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/contributions.hpp"
 #include "sotto/data/detail/array_text.hpp"
+#include "sotto/data/number.hpp"
 
 namespace sotto {
 
@@ -45,7 +46,9 @@ void Table::reserve(std::size_t rows) {
 Table::Sink Table::add_row() {
   const std::size_t d = encoder_->dense_positions().size(), h = encoder_->hot_columns();
   dense_.resize(dense_.size() + d);
-  hot_.resize(hot_.size() + h);
+  // One coordinate of each one-hot column, also in a row that stays empty (a null record): models look it up.
+  const std::span<const std::uint32_t> first = encoder_->hot_positions();
+  hot_.insert(hot_.end(), first.begin(), first.end());
   factors_.push_back(1);
   return {std::span(dense_).last(d), std::span(hot_).last(h), factors_.back()};
 }
@@ -66,6 +69,7 @@ void Table::append(const Table& other, std::size_t first, std::size_t count) {
   if (!other.targets_.empty()) join(targets_, other.targets_, 1);
   if (groups_.size() < other.groups_.size()) groups_.resize(other.groups_.size());
   for (std::size_t g = 0; g < other.groups_.size(); ++g) join(groups_[g], other.groups_[g], 1);
+  if (!other.ids_.empty()) join(ids_, other.ids_, 1);
 }
 
 namespace {
@@ -74,7 +78,7 @@ namespace {
 class RecordEncoder {
  public:
   RecordEncoder(const CsvReader& reader, const Encoder& encoder, const TableOptions& options)
-      : encoder_(&encoder), groups_(encoder.groups()) {
+      : encoder_(&encoder), groups_(encoder.groups()), commas_(reader.decimal_comma()) {
     for (const ColumnEncoder& f : encoder.features()) add(reader, f.column().name, features_);
     if (options.targets && encoder.has_target()) {
       add(reader, encoder.target().column().name, target_);
@@ -82,7 +86,9 @@ class RecordEncoder {
     for (const std::string& name : options.extra_groups) groups_.push_back(encoder.group(name));
     for (const ColumnEncoder& g : groups_) add(reader, g.column().name, group_fields_);
     const Schema& schema = encoder.schema();
-    if (schema.unit == Unit::user) add(reader, schema.user()->name, user_);
+    // Predictions are not bounded: nothing is released about the rows that get them.
+    if (schema.unit == Unit::user && options.targets) add(reader, schema.user()->name, user_);
+    if (!options.id.empty()) add(reader, options.id, id_);
     if (schema.relation == Relation::zero_out && options.targets) {
       const auto watch = [&](const ColumnEncoder& column, std::size_t field) {
         nullable_.emplace_back(column, field);
@@ -107,7 +113,7 @@ class RecordEncoder {
       std::size_t at = 0;  // the file's column at work, for errors
       try {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-          cells[i] = fields[features_[i]].text(scratch[i]);
+          cells[i] = text_of(encoder_->features()[i], fields[features_[i]], scratch[i]);
         }
         std::size_t column = 0;
         const Table::Sink sink = table.add_row();
@@ -121,7 +127,8 @@ class RecordEncoder {
         }
         for (const std::size_t target : target_) {
           at = target;
-          table.add_target(null ? 0 : encoder_->encode_target(fields[target].text(scratch.back())));
+          const std::string_view cell = text_of(encoder_->target(), fields[target], scratch.back());
+          table.add_target(null ? 0 : encoder_->encode_target(cell));
         }
         for (std::size_t g = 0; g < group_fields_.size(); ++g) {
           at = group_fields_[g];
@@ -133,6 +140,7 @@ class RecordEncoder {
           if (id.empty()) throw CellRefused{"the cell is empty", "every record needs its user"};
           if (users) users->emplace_back(id);
         }
+        for (const std::size_t id : id_) table.add_id(fields[id].text(scratch.back()));
       } catch (const CellRefused& refused) {
         records.refuse(at, refused.what, refused.hint);
       }
@@ -142,10 +150,15 @@ class RecordEncoder {
   }
 
  private:
+  // The cell as its column reads it: numbers with a point.
+  std::string_view text_of(const ColumnEncoder& column, const CsvField& field,
+                           std::string& scratch) const {
+    return commas_ && column.is_numeric() ? with_point(field.raw, scratch) : field.text(scratch);
+  }
   bool is_null(const std::vector<CsvField>& fields, std::string& scratch) const {
     return !nullable_.empty() &&
            std::all_of(nullable_.begin(), nullable_.end(), [&](const auto& c) {
-             return c.first.is_missing(fields[c.second].text(scratch));
+             return c.first.is_missing(text_of(c.first, fields[c.second], scratch));
            });
   }
   static void add(const CsvReader& reader, const std::string& name, std::vector<std::size_t>& to) {
@@ -153,9 +166,11 @@ class RecordEncoder {
   }
   const Encoder* encoder_;
   std::vector<ColumnEncoder> groups_;
-  std::vector<std::size_t> features_, target_, group_fields_, user_;  // target_, user_: none or one
+  std::vector<std::size_t> features_, target_, group_fields_, user_,
+      id_;  // the last and target_: none or one
   std::vector<std::pair<ColumnEncoder, std::size_t>>
       nullable_;  // the columns read with their fields, where null records have a meaning
+  bool commas_;   // in numbers
   mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
 
@@ -181,6 +196,8 @@ CsvReader open_table(const std::string& path, const Encoder& encoder, const Tabl
         path, [array] { return array->text(); }, csv);
   }
   if (!csv.header && csv.names.empty()) csv.names = names();
+  // Which records of a user are kept is decided in a first pass over the rows and done in a second.
+  csv.repeatable = encoder.schema().unit == Unit::user && options.targets;
   return CsvReader(path, csv);
 }
 

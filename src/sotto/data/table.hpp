@@ -7,7 +7,7 @@
 //
 // Null records: under zero_out a record is null when every cell that is read of it is missing, whatever the columns' policies say of
 // missing cells; its user is not asked. It is a row like any, but row() writes NaN, which models take as no contribution at all, its
-// target and groups are 0 and mean nothing. Files to predict on have no null records: every row gets its prediction.
+// target and groups are 0 and mean nothing. Files to predict on have no null records: every row gets its prediction, whoever its user is.
 //
 // User level: when the schema's unit is the user, at most max_contributions records of each user are kept, chosen before anything is
 // computed: those whose encoded content has the smallest hash under a fixed public key (ties are equal records). The choice for a user
@@ -49,6 +49,8 @@ class Table {
   std::size_t group_columns() const { return groups_.size(); }
   std::span<const std::uint32_t> groups(std::size_t g) const { return groups_[g]; }
 
+  std::span<const std::string> ids() const { return ids_; }  // empty when none were asked for
+
   // All rows in full, rows × width, row by row.
   std::vector<double> matrix() const;
 
@@ -64,18 +66,21 @@ class Table {
   Sink add_row();
   void add_target(double target) { targets_.push_back(target); }
   void add_group(std::size_t g, std::uint32_t index);
+  void add_id(std::string_view id) { ids_.emplace_back(id); }
 
  private:
   const Encoder* encoder_;
   std::vector<double> dense_, factors_, targets_;
   std::vector<std::uint32_t> hot_;
   std::vector<std::vector<std::uint32_t>> groups_;
+  std::vector<std::string> ids_;
 };
 
 struct TableOptions {
   CsvOptions csv = {};
   bool targets = true;                         // false: prediction on files without the target
   std::vector<std::string> extra_groups = {};  // group columns besides those of the schema
+  std::string id = {};  // a column whose cells are kept as they are; empty: none
 };
 
 // Throws DataError. Where the relation makes the number of rows public and the schema declares it, the file must have that many.

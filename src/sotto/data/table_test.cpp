@@ -281,5 +281,28 @@ TEST(Table, EveryRecordNeedsItsUser) {
               HasSubstr("row 2 (line 3), column 'user': the cell is empty"));
 }
 
+TEST(Table, EveryRowGetsItsPredictionWhoeverItsUserIs) {
+  std::string text = "x,label\n";
+  for (int i = 0; i < 50; ++i) text += std::to_string(i) + ",\"r \"\"" + std::to_string(i) + "\"\n";
+  const TemporaryFile file(text);
+  const Encoder encoder(Schema::from_toml(kUserSchema));
+  std::vector<std::string> ids;
+  for_each_block(
+      file.path(), encoder, 7,
+      [&](const Table& block) { ids.insert(ids.end(), block.ids().begin(), block.ids().end()); },
+      {.csv = {.threads = 2, .block_bytes = 32}, .targets = false, .id = "label"});
+  ASSERT_EQ(ids.size(), 50U);
+  EXPECT_EQ(ids[49], "r \"49");
+}
+
+TEST(Table, ReadsDecimalCommasInNumbersOnly) {
+  const TemporaryFile file("x;c\n2,5;a,b\n");
+  const Encoder encoder(Schema::from_toml(
+      "relation = \"add_remove\"\n[columns.x]\ntype = \"numeric\"\nbounds = [0, 10]\n"
+      "[columns.c]\ntype = \"categorical\"\nvalues = [\"a.b\", \"a,b\"]\n"));
+  const Table table = load_table(file.path(), encoder, {.csv = {.decimal_comma = true}});
+  EXPECT_THAT(table.matrix(), ::testing::ElementsAre(-0.5, 0, 1, 0));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/whole_file.hpp"
+#include "sotto/learning/class_weights.hpp"
 
 namespace sotto {
 namespace {
@@ -32,6 +33,16 @@ Facts facts_of(const CertifiedDirectory& place, const std::string& directory) {
           .schema();
   schema.rows.reset();
   return table_facts(std::move(schema));
+}
+
+std::unique_ptr<Model> weighted_or_damaged(std::unique_ptr<Model> model,
+                                           const std::vector<double>& weights,
+                                           const std::string& directory) {
+  try {
+    return weighted(std::move(model), weights);
+  } catch (const InvalidArgument& error) {
+    throw DataError(fmt::format("'{}/{}': {}", directory, kClassWeightsFile, error.what()));
+  }
 }
 
 }  // namespace
@@ -69,7 +80,13 @@ Artifact read_artifact(const std::string& directory, std::span<const Family> fam
   }
   artifact.facts = facts_of(place, directory);
   place.files.erase(kEncoder);
+  std::optional<std::vector<double>> weights;
+  if (const auto file = place.files.find(kClassWeightsFile); file != place.files.end()) {
+    weights = read_class_weights(file->second);
+    place.files.erase(file);
+  }
   artifact.model = artifact.family->load(place.files, artifact.facts);
+  if (weights) artifact.model = weighted_or_damaged(std::move(artifact.model), *weights, directory);
   artifact.certificate = std::move(place.certificate);
   return artifact;
 }

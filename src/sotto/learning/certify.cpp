@@ -32,6 +32,12 @@ Certificate certify(const Event& event, Relation relation, double delta, const R
   return c;
 }
 
+Bound together_with_draft(const Spec& training, const std::vector<Event>& draft, double delta) {
+  Spec both = training;
+  both.events.insert(both.events.end(), draft.begin(), draft.end());
+  return guarantee(both, delta, kCertificateAccounting);
+}
+
 Certificate certify_training(const Family& family, const Facts& facts, const TrainingPlan& plan,
                              const TrainedModel& trained, double delta, const Rng& rng) {
   const Explanation explanation = plan.explain();
@@ -39,6 +45,12 @@ Certificate certify_training(const Family& family, const Facts& facts, const Tra
   if (trained.event()) {
     c = certify(*trained.event(), plan.relation(), delta, rng);
     c.assumptions = assumptions_of(facts);
+    if (facts.encoder && facts.encoder->schema().drafted) {
+      const SchemaDraft& draft = *facts.encoder->schema().drafted;
+      c.draft = {draft.events, draft.epsilon, draft.delta, 0, delta + draft.delta};
+      c.draft->epsilon_together =
+          together_with_draft(*c.spec, draft.events, c.draft->delta_together).upper;
+    }
     c.assumptions.insert(c.assumptions.end(), explanation.assumptions.begin(),
                          explanation.assumptions.end());
   }

@@ -26,6 +26,9 @@ Certificate uncertified(const Rng& rng);
 // δ: 0 for a pure ε. The rest is the caller's to fill in.
 Certificate certify(const Event& event, Relation relation, double delta, const Rng& rng);
 
+// What the training cost together with the draft of its schema, at the sum of their δ.
+Bound together_with_draft(const Spec& training, const std::vector<Event>& draft, double delta);
+
 // Of a model that this plan has trained. The label of the data, its fingerprint and the entry of a
 // ledger are the caller's to fill in.
 Certificate certify_training(const Family& family, const Facts& facts, const TrainingPlan& plan,

@@ -68,10 +68,11 @@ std::vector<std::string> assumptions_of(const Facts& facts) {
         facts.rows.value_or(0), facts.images->height, facts.images->width, facts.images->classes));
     return list;
   }
-  list.push_back(
-      fmt::format("the schema (columns, bounds, categories{}) is public and was not read "
-                  "from this data",
-                  facts.rows ? fmt::format(", {} rows", *facts.rows) : ""));
+  list.push_back(fmt::format("the schema (columns, bounds, categories{}) {}",
+                             facts.rows ? fmt::format(", {} rows", *facts.rows) : "",
+                             facts.encoder->schema().drafted
+                                 ? "was estimated from this data, at the cost of its draft"
+                                 : "is public and was not read from this data"));
   if (facts.unit == Unit::user)
     list.push_back(fmt::format("at most {} records of a user are used", facts.contributions));
   return list;

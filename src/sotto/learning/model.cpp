@@ -29,8 +29,11 @@ Prediction classified(std::span<const double> margins) {
 
 std::vector<OutputColumn> SupervisedModel::columns() const {
   if (labels_.empty()) return {{.name = "prediction"}};
-  return {{.name = "prediction", .labels = labels_},
-          {.name = "probability", .is_probability = true}};
+  std::vector<OutputColumn> columns = {{.name = "prediction", .labels = labels_},
+                                       {.name = "probability", .is_probability = true}};
+  for (const std::string& label : labels_)
+    columns.push_back({.name = "probability_" + label, .is_probability = true});
+  return columns;
 }
 
 double SupervisedModel::unscaled(double value) const {
@@ -45,6 +48,7 @@ std::vector<double> SupervisedModel::apply(const Block& block) const {
     } else {
       values.push_back(p.value);
       values.push_back(p.probabilities.at(static_cast<std::size_t>(p.value)));
+      values.insert(values.end(), p.probabilities.begin(), p.probabilities.end());
     }
   }
   return values;

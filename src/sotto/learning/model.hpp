@@ -56,6 +56,7 @@ struct Prediction {
 // those of as many classes.
 Prediction classified(std::span<const double> margins);
 
+// Columns: the prediction and, of classes, its probability and that of every class in their order.
 class SupervisedModel : public Model {
  public:
   Task task() const final { return labels_.empty() ? Task::regress : Task::classify; }

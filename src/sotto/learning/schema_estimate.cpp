@@ -25,8 +25,9 @@ CountPlan rows_plan(Relation relation, double epsilon) {
   return CountPlan({.relation = relation, .budget = Budget::pure(epsilon)});
 }
 
-double number_or_nan(std::string_view cell) {
-  const NumberCell parsed = parse_number(cell);
+double number_or_nan(std::string_view cell, bool decimal_comma) {
+  std::string scratch;
+  const NumberCell parsed = parse_number(decimal_comma ? with_point(cell, scratch) : cell);
   return parsed.kind == CellKind::number ? parsed.value : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -101,7 +102,7 @@ Release<SchemaEstimatePlan::Estimate> SchemaEstimatePlan::run(CsvReader& file, R
   file.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t) {
     ++rows;
     for (std::size_t k = 0; k < numeric.size(); ++k)
-      ranges[k].add(number_or_nan(cells[field[numeric[k]]]));
+      ranges[k].add(number_or_nan(cells[field[numeric[k]]], file.decimal_comma()));
     for (std::size_t k = 0; k < categorical.size(); ++k) {
       const std::string_view cell = trimmed(cells[field[categorical[k]]]);
       if (!cell.empty()) values[k].add(cell);

@@ -13,13 +13,10 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/core/scaled_event.hpp"
 
 namespace sotto::ledger {
 namespace {
-
-constexpr AccountOptions kPlanAccounting{.accountant = Accountant::automatic, .tolerance = 1e-3};
-// As precise as certificates, so that a claim that equals the cap meets it.
-constexpr AccountOptions kLoneAccounting{.accountant = Accountant::automatic, .tolerance = 1e-5};
 
 double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_t>& used,
                     const Dataset& d) {
@@ -27,13 +24,13 @@ double plan_epsilon(const std::vector<Run>& plan, const std::vector<std::uint64_
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (used[i] > 0) spec.events.push_back(repeat(plan[i].event, used[i]));
   }
-  return sotto::epsilon(spec, Delta(d.delta), kPlanAccounting).upper;
+  return sotto::epsilon(spec, Delta(d.delta)).upper;
 }
 
 // ε by the tightest accountant; +∞ when there is none.
 double alone(const Event& event, const Dataset& d) {
   try {
-    return guarantee(Spec{d.relation, {event}}, d.delta, kLoneAccounting).upper;
+    return guarantee(Spec{d.relation, {event}}, d.delta).upper;
   } catch (const Error& e) {
     if (e.code() == ErrorCode::internal) throw;
     return std::numeric_limits<double>::infinity();  // no number of its own at this δ
@@ -75,22 +72,30 @@ const Spend& Account::cost(const Event& event) {
   return last_cost_->second;
 }
 
-void Account::refuse(const Event& event, double sum) const {
+void Account::refuse(const Event& event, const std::string& part, double sum) const {
   const bool rho_cap = dataset_.rho > 0;
   const double own = alone(event, dataset_), left = rho_cap ? dataset_.rho - rho() : epsilon_left();
   const auto number = [](double x) { return std::isfinite(x) ? round_up(x, 4) : "unbounded"; };
+  const std::optional<double> largest = largest_like(event, part);
   throw BudgetExceeded(
-      fmt::format("the budget of '{}' does not cover this: {}the total by {} would be {} = {}, and "
-                  "{} of {} is left",
+      fmt::format("the budget of '{}' does not cover this: {}the total by {} would be {} = {}{}, "
+                  "and {} of {} is left",
                   dataset_.name,
                   std::isfinite(own) && has_epsilon()
                       ? fmt::format("epsilon = {} on its own, ", number(own))
                       : std::string(),
                   name(dataset_.accountant), rho_cap ? "rho" : "epsilon", number(sum),
+                  dataset_.delta > 0 && !rho_cap ? fmt::format(" at delta = {}", dataset_.delta)
+                                                 : std::string(),
                   round_down(std::max(0.0, left), 4),
                   fmt::format("{:.6g}", rho_cap ? dataset_.rho : dataset_.epsilon)),
-      "nothing was charged and no data was read; use a smaller budget for this "
-      "release, or ask the owner of the data set");
+      fmt::format("nothing was charged and no data was read; {}",
+                  largest && *largest > 0
+                      ? fmt::format("the largest single run like this that still fits: epsilon = "
+                                    "{}; or ask the owner of the data set",
+                                    round_down(*largest, 3))
+                      : std::string("nothing like this fits any more; ask the owner of the data "
+                                    "set")));
 }
 
 std::string Account::charge(const Event& event, const std::string& part) {
@@ -109,8 +114,8 @@ void Account::check_place(const std::string& part) const {
   check_text("part", part);
   throw InvalidArgument(fmt::format("the data set '{}' has no part '{}'", dataset_.name, part),
                         dataset_.parts.empty()
-                            ? "it was created without parts; leave out --part"
-                            : fmt::format("--part: {}", fmt::join(dataset_.parts, ", ")));
+                            ? "it was created without parts; leave out `part`"
+                            : fmt::format("`part`: {}", fmt::join(dataset_.parts, ", ")));
 }
 
 std::string Account::change(const Event& event, const std::string& part, bool add) {
@@ -124,22 +129,57 @@ std::string Account::change(const Event& event, const std::string& part, bool ad
     spend.subtract(cost(event));
     return stored(part);
   }
-  // A release about everything touches every part; the whole alone stands for records that are in none.
-  const auto touched = part.empty() ? places() : std::vector<std::string>{part};
-  const Spend before = spend, nothing = budget_->nothing();
-  const bool first = std::ranges::all_of(
-      touched, [&](const std::string& place) { return total(place) == nothing; });
-  spend.add(cost(event));
-  for (const std::string& place : touched) {
-    if (budget_->covers(total(place))) continue;
+  const Spend& cost = this->cost(event);
+  if (const std::optional<Spend> sum = uncovered(cost, part)) {
     // Not chosen by looking at any result about these records, it needs no filter (docs/math/filters.md); nothing fits after it.
-    if (first && dataset_.epsilon > 0 && alone(event, dataset_) <= dataset_.epsilon) continue;
-    const double sum =
-        dataset_.rho > 0 ? budget_->rho(total(place)) : budget_->epsilon(total(place));
-    spend = before;
-    refuse(event, sum);
+    const bool lone =
+        is_first(part) && dataset_.epsilon > 0 && alone(event, dataset_) <= dataset_.epsilon;
+    if (!lone) refuse(event, part, dataset_.rho > 0 ? budget_->rho(*sum) : budget_->epsilon(*sum));
   }
+  spend.add(cost);
   return stored(part);
+}
+
+// A release about everything touches every part; the whole alone stands for records that are in none.
+std::vector<std::string> Account::touched_by(const std::string& part) const {
+  return part.empty() ? places() : std::vector<std::string>{part};
+}
+
+bool Account::is_first(const std::string& part) const {
+  const Spend nothing = budget_->nothing();
+  return std::ranges::all_of(touched_by(part),
+                             [&](const std::string& place) { return total(place) == nothing; });
+}
+
+std::optional<Spend> Account::uncovered(const Spend& cost, const std::string& part) const {
+  for (const std::string& place : touched_by(part)) {
+    Spend sum = total(place);
+    sum.add(cost);
+    if (!budget_->covers(sum)) return sum;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> Account::largest_like(const Event& event, const std::string& part) const {
+  if (!plan_.empty()) return std::nullopt;
+  if (dataset_.epsilon > 0 && is_first(part)) return dataset_.epsilon;
+  const auto fits = [&](double factor) {
+    try {
+      return !uncovered(budget_->cost(scaled(event, factor)), part);
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::internal) throw;
+      return false;
+    }
+  };
+  // In powers of 2: what does not fit with a million times the noise is taken not to fit at all.
+  double small = -20, large = 20;
+  if (!fits(std::exp2(large))) return std::nullopt;
+  for (int i = 0; i < 20; ++i) {
+    const double middle = (small + large) / 2;
+    (fits(std::exp2(middle)) ? large : small) = middle;
+  }
+  const double own = alone(scaled(event, std::exp2(large)), dataset_);
+  return std::isfinite(own) ? std::optional(own) : std::nullopt;
 }
 
 void Account::use_plan(const Event& event, bool add) {

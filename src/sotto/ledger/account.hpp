@@ -34,6 +34,9 @@ class Account {
   std::string charge(const Event& event, const std::string& part);
   std::string refund(const Event& event, const std::string& part);
 
+  // ε on its own of the least noisy release like this one that still fits; nothing when none does, or none has an ε.
+  std::optional<double> largest_like(const Event& event, const std::string& part) const;
+
   std::string stored(const std::string& part) const;
   std::string digest() const;  // of all spends: every entry about the data set states it
   void restore(const std::string& part, const std::string& text);  // throws DataError
@@ -50,9 +53,13 @@ class Account {
   bool has_place(const std::string& part) const;
   Spend total(const std::string& part) const;
   const Spend& cost(const Event& event);
+  std::vector<std::string> touched_by(const std::string& part) const;
+  bool is_first(const std::string& part) const;
+  // The total that the cap would not cover; nothing when it covers the cost.
+  std::optional<Spend> uncovered(const Spend& cost, const std::string& part) const;
   std::string change(const Event& event, const std::string& part, bool add);
   void use_plan(const Event& event, bool add);
-  [[noreturn]] void refuse(const Event& event, double left) const;
+  [[noreturn]] void refuse(const Event& event, const std::string& part, double sum) const;
 
   Dataset dataset_;
   std::optional<AdaptiveBudget> budget_;

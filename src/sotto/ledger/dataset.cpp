@@ -7,7 +7,9 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/signature.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/ledger/period.hpp"
 
 namespace sotto::ledger {
 namespace {
@@ -46,6 +48,20 @@ void check(const Dataset& d) {
   if (!d.owner.empty()) check_text("owner", d.owner);
   check_list("part", d.parts);
   check_list("purpose", d.purposes);
+  check_list("column", d.columns);
+  if (!d.fingerprint.empty()) check_text("fingerprint", d.fingerprint);
+  if (!d.owner_key.empty()) (void)key_fingerprint(d.owner_key);
+  if (!d.period.empty()) (void)end_of_period(d.from, d.period);
+  if (d.until != 0 && d.until <= d.from)
+    throw InvalidArgument("the period ends before it begins", "`from` is the first day");
+  if (!d.people.empty()) {
+    check_text("data set of the same people", d.people);
+    if (d.people == d.name || !d.parts.empty() || d.accountant == Accountant::pld)
+      throw InvalidArgument(
+          "a data set that shares a budget with others has no parts and no plan, and is not its "
+          "own",
+          "name another data set, created before");
+  }
   if (!d.parts.empty() && d.relation == Relation::replace_one) {
     throw InvalidArgument(
         "parts need the relation add_remove or zero_out: a replaced record may move from one part "
@@ -77,6 +93,14 @@ nlohmann::json to_json(const Dataset& d) {
     json["epsilon"] = d.epsilon;
     json["own_delta"] = d.own_delta;
   }
+  if (!d.owner_key.empty()) json["owner_key"] = d.owner_key;
+  if (d.from != 0) json["from"] = d.from;
+  if (d.until != 0) json["until"] = d.until;
+  if (!d.period.empty()) json["period"] = d.period;
+  if (d.closed) json["closed"] = true;
+  if (!d.people.empty()) json["people"] = d.people;
+  if (!d.columns.empty()) json["columns"] = d.columns;
+  if (!d.fingerprint.empty()) json["fingerprint"] = d.fingerprint;
   if (!d.plan.empty()) {
     for (const Event& e : d.plan) json["plan"].push_back(Json(sotto::to_json(e)));
   }
@@ -99,6 +123,14 @@ Dataset dataset_from_json(const nlohmann::json& json) {
       d.epsilon = json.at("epsilon").get<double>();
       d.own_delta = json.at("own_delta").get<double>();
     }
+    d.owner_key = json.value("owner_key", "");
+    d.from = json.value("from", std::int64_t{0});
+    d.until = json.value("until", std::int64_t{0});
+    d.period = json.value("period", "");
+    d.closed = json.value("closed", false);
+    d.people = json.value("people", "");
+    if (json.contains("columns")) d.columns = json.at("columns").get<std::vector<std::string>>();
+    d.fingerprint = json.value("fingerprint", "");
     if (json.contains("plan")) {
       for (const Json& e : json.at("plan"))
         d.plan.push_back(event_from_json(nlohmann::ordered_json(e)));

@@ -1,6 +1,7 @@
 // A data set in the ledger: whose data, which guarantee, how it is accounted, and who may spend it for what.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -25,7 +26,15 @@ struct Dataset {
   std::vector<std::string> parts;     // disjoint by declaration: a record is in at most one
   std::vector<std::string> purposes;  // empty: any
   std::string owner;
+  std::string owner_key;  // public, as PEM: who may renew, raise or close it; empty: nobody
+  std::int64_t from = 0, until = 0;  // milliseconds since 1970; charged in between only; 0: always
+  std::string period;                // how long a period is: month, quarter, half-year, year
+  bool closed = false;
+  std::string people;  // another data set about the same people, whose budget every charge uses too
   std::vector<Event> plan;  // pld only
+  // What binds the data set to a file, compared by commands that read one. Optional, both.
+  std::vector<std::string> columns;  // the names in its header row, in any order
+  std::string fingerprint;           // under the curator's key (data/fingerprint.hpp)
 };
 
 nlohmann::json to_json(const Dataset& dataset);

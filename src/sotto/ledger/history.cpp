@@ -66,6 +66,15 @@ std::vector<Release> releases(const std::vector<Entry>& entries) {
   return all;
 }
 
+std::vector<Release> releases_of_period(const std::vector<Entry>& entries) {
+  std::int64_t renewed = 0;
+  for (const Entry& e : entries)
+    if (e.kind == "decision" && e.json.value("decision", "") == "renew") renewed = e.seq;
+  std::vector<Release> all = releases(entries);
+  std::erase_if(all, [&](const Release& r) { return r.entry < renewed; });
+  return all;
+}
+
 std::optional<Bound> fixed_in_advance(const Dataset& dataset,
                                       const std::vector<Release>& releases) {
   if (dataset.delta == 0 && dataset.epsilon == 0) return std::nullopt;

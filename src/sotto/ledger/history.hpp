@@ -26,6 +26,8 @@ struct Release {
 
 // The releases among the entries of one data set, oldest first.
 std::vector<Release> releases(const std::vector<Entry>& entries);
+// Those since the budget was last renewed.
+std::vector<Release> releases_of_period(const std::vector<Entry>& entries);
 
 // Nothing for a cap without δ, or when no accountant can bound the releases.
 std::optional<Bound> fixed_in_advance(const Dataset& dataset, const std::vector<Release>& releases);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
@@ -13,6 +14,7 @@
 #include "sotto/core/random_source.hpp"
 #include "sotto/core/version.hpp"
 #include "sotto/ledger/detail/schema.hpp"
+#include "sotto/ledger/period.hpp"
 
 namespace sotto::ledger {
 namespace {
@@ -59,8 +61,34 @@ Digests spends_before_version_2(const std::vector<Entry>& entries) {
   return all;
 }
 
+// A budget is spent while it is open, in its period.
+void check_time(const Dataset& d, std::int64_t now) {
+  if (d.closed)
+    throw BudgetExceeded(fmt::format("the data set '{}' is closed", d.name),
+                         "nothing was charged and no data was read; ask its owner");
+  if (d.from != 0 && now < d.from)
+    throw BudgetExceeded(fmt::format("the period of '{}' begins on {}", d.name, iso_day(d.from)),
+                         "nothing was charged and no data was read; wait for it");
+  if (d.until != 0 && now >= d.until)
+    throw BudgetExceeded(
+        fmt::format("the period of '{}' ended on {}", d.name, iso_day(d.until)),
+        "nothing was charged and no data was read; its owner may decide on another: sotto ledger "
+        "renew");
+}
+
+// Twelve places are what caps and pure charges are counted in; the rest of a difference is noise of the subtraction.
+double difference(double after, double before) {
+  return std::max(0.0, std::round((after - before) * 1e12) / 1e12);
+}
+
+double left_of(const Account& account) {
+  const double rho = account.dataset().rho;
+  return rho > 0 ? std::max(0.0, rho - account.rho()) : account.epsilon_left();
+}
+
 void check_charge(const Charge& c, const Dataset& d) {
   check_text("key", c.key);
+  if (!c.what.empty()) check_text("description of the release", c.what, 500);
   if (!c.by.empty()) check_text("name of who asks", c.by);
   if (!c.run.empty()) check_text("name of the run", c.run);
   if (c.spec.events.empty())
@@ -152,7 +180,8 @@ Entry Ledger::entry(std::int64_t seq) {
 Entry Ledger::append(nlohmann::json body, const std::string& dataset,
                      const std::optional<PlaceSpend>& left) {
   const auto rows = db_->query(select_entries("ORDER BY seq DESC LIMIT 1"));
-  std::int64_t seq = 1, time = clock_();
+  // A charge says at which moment it looked whether its period is over.
+  std::int64_t seq = 1, time = body.contains("time") ? body["time"].get<std::int64_t>() : clock_();
   body["previous"] = std::string(64, '0');
   if (!rows.empty()) {
     const Entry last = entry_from_row(rows[0]);
@@ -168,6 +197,11 @@ Entry Ledger::append(nlohmann::json body, const std::string& dataset,
   const auto refers = body.contains("entry") ? Value(body["entry"].get<std::int64_t>()) : Value{};
   db_->append({seq, e.kind, dataset, key, refers, e.body, e.hash}, left);
   return e;
+}
+
+// Later than all that is written, also when another machine's clock is ahead.
+std::int64_t Ledger::now() {
+  return std::max(clock_(), head().json.at("time").get<std::int64_t>());
 }
 
 // The newest entry about a data set says what all of it has spent: a row that was changed, or put back from earlier, does not match.
@@ -190,17 +224,18 @@ void Ledger::check_spends(const std::string& dataset,
 
 Account& Ledger::account(const std::string& dataset) {
   auto known = known_.find(dataset);
-  if (known == known_.end()) {
-    const auto rows = db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset});
-    if (rows.empty())
-      throw InvalidArgument(fmt::format("the ledger has no data set '{}'", dataset),
-                            "sotto ledger show lists them, sotto ledger create adds one");
-    const Entry e = entry(std::get<std::int64_t>(rows[0][0]));
-    if (e.kind != "dataset" || e.dataset != dataset)
+  const auto rows = db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset});
+  if (rows.empty())
+    throw InvalidArgument(fmt::format("the ledger has no data set '{}'", dataset),
+                          "sotto ledger show lists them, sotto ledger create adds one");
+  const std::int64_t seq = std::get<std::int64_t>(rows[0][0]);
+  if (known == known_.end() || known->second.seq != seq) {
+    const Entry e = entry(seq);
+    if ((e.kind != "dataset" && e.kind != "decision") || e.dataset != dataset)
       throw VerificationFailed(fmt::format("entry {} does not define '{}'", e.seq, dataset));
-    known = known_.emplace(dataset, Account(dataset_of(e))).first;
+    known = known_.insert_or_assign(dataset, Known{seq, Account(dataset_of(e))}).first;
   }
-  Account& account = known->second;
+  Account& account = known->second.account;
   std::map<std::string, std::string> spends;
   for (const Values& row :
        db_->query("SELECT part, spend FROM sotto_spends WHERE dataset = $1", {dataset}))
@@ -218,6 +253,11 @@ Receipt Ledger::receipt(const Account& a, std::int64_t seq, const Entry& head) {
   if (r.has_epsilon) r.epsilon_spent = a.epsilon();
   if (r.epsilon_cap > 0) r.epsilon_left = a.epsilon_left();
   if (r.rho_cap > 0) r.rho_spent = a.rho();
+  if (r.people = a.dataset().people; !r.people.empty()) {
+    const Account& shared = account(r.people);
+    r.people_left = left_of(shared);
+    r.people_cap = shared.dataset().rho > 0 ? shared.dataset().rho : shared.dataset().epsilon;
+  }
   return r;
 }
 
@@ -227,7 +267,15 @@ Receipt Ledger::create(const Dataset& dataset) {
   Transaction t = Transaction::writing(*db_);
   if (!db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset.name}).empty())
     throw InvalidArgument(fmt::format("the ledger already has a data set '{}'", dataset.name),
-                          "a budget is fixed when it is created; choose another name");
+                          "choose another name; its owner may renew or raise the budget it has");
+  if (!dataset.people.empty()) {
+    const Dataset& shared = this->account(dataset.people).dataset();
+    if (!shared.people.empty() || !shared.parts.empty() || !shared.plan.empty() ||
+        shared.relation != dataset.relation || shared.unit != dataset.unit)
+      throw InvalidArgument(
+          fmt::format("'{}' cannot share the budget of '{}'", dataset.name, shared.name),
+          "the shared one has the same relation and unit, no parts, no plan, and shares no other");
+  }
   const Entry e = append({{"kind", "dataset"},
                           {"definition", to_json(dataset)},
                           {"spends", account.digest()},
@@ -280,38 +328,114 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     Receipt r = receipt(account, f.entry.seq, head());
     r.replayed = true, r.committed = f.committed, r.result = f.result;
     if (kind == "charge" && !f.committed && !dry) {
-      const Entry e = append(
-          {{"kind", "commit"}, {"entry", f.entry.seq}, {"spends", account.digest()}}, c.dataset);
+      const Entry e = append_settlement(f.entry, {{"kind", "commit"}});
       r.head = e.hash, r.committed = true;
+      finish(t, e);
+    } else if (kind == "reserve" && !c.run.empty() && !f.committed && !dry) {
+      // The run was stopped, or killed, and goes on. `entry` is for what settles a reservation, once.
+      const Entry e = append({{"kind", "resume"},
+                              {"resumes", f.entry.seq},
+                              {"by", c.by},
+                              {"spends", account.digest()}},
+                             c.dataset);
+      r.head = e.hash;
       finish(t, e);
     }
     return r;
   }
-  const std::string spend = account.charge(c.spec.event(), c.part);
   if (dry) {
+    const std::int64_t now = this->now();
+    check_time(account.dataset(), now);
+    const double before = account.has_epsilon() ? account.epsilon() : 0;
+    account.charge(c.spec.event(), c.part);
     const Entry newest = head();
     check_kept_head(newest);
-    return receipt(account, 0, newest);
+    Receipt r = receipt(account, 0, newest);
+    if (!r.people.empty()) {
+      Account& shared = this->account(r.people);
+      check_time(shared.dataset(), now);
+      shared.charge(c.spec.event(), "");
+      r.people_left = left_of(shared);
+    }
+    r.epsilon_added = difference(r.epsilon_spent, before);
+    return r;
   }
-  Json body = {{"kind", kind},
-               {"key", c.key},
-               {"part", c.part},
-               {"purpose", c.purpose},
-               {"by", c.by},
-               {"events", events},
-               {"spends", account.digest()},
-               {"version", kVersion}};
+  try {
+    return append_new_charge(t, c, kind);
+  } catch (const BudgetExceeded& refused) {
+    append_refusal(t, c, refused.what());
+    throw;
+  }
+}
+
+// Everything is checked before the first entry is written. A shared budget is charged by an entry of its own, in front of this one.
+Receipt Ledger::append_new_charge(Transaction& t, const Charge& c, const std::string& kind) {
+  Account& account = this->account(c.dataset);
+  const std::int64_t now = this->now();
+  check_time(account.dataset(), now);
+  const double before = account.has_epsilon() ? account.epsilon() : 0;
+  const std::string spend = account.charge(c.spec.event(), c.part);
+  Json body = {{"kind", kind},         {"key", c.key},       {"part", c.part},
+               {"purpose", c.purpose}, {"by", c.by},         {"events", events_json(c.spec)},
+               {"time", now},          {"version", kVersion}};
+  if (!c.what.empty()) body["what"] = c.what;
   if (!c.run.empty()) body["run"] = c.run;
+  if (const std::string people = account.dataset().people; !people.empty()) {
+    Account& shared = this->account(people);
+    check_time(shared.dataset(), now);
+    const std::string shared_spend = shared.charge(c.spec.event(), "");
+    Json first = body;
+    first["key"] = fmt::format("for {}: {}", c.dataset, c.key);
+    first["for"] = head().seq + 2;
+    first["spends"] = shared.digest();
+    body["linked"] = append(std::move(first), people, PlaceSpend{"", shared_spend}).seq;
+  }
+  body["spends"] = account.digest();
   const Entry e = append(std::move(body), c.dataset, PlaceSpend{c.part, spend});
   Receipt r = receipt(account, e.seq, e);
+  r.epsilon_added = difference(r.epsilon_spent, before);
   r.committed = kind == "charge";
   finish(t, e);
   return r;
 }
 
+// What was refused is part of the history. It depends on public facts only, uses up no key and changes no spend.
+void Ledger::append_refusal(Transaction& t, const Charge& c, const std::string& reason) {
+  Json body = {{"kind", "refuse"},
+               {"asked", c.key},
+               {"part", c.part},
+               {"purpose", c.purpose},
+               {"by", c.by},
+               {"events", events_json(c.spec)},
+               {"reason", reason},
+               {"spends", account(c.dataset).digest()},  // as stored: the charge did not happen
+               {"version", kVersion}};
+  if (!c.what.empty()) body["what"] = c.what;
+  finish(t, append(std::move(body), c.dataset));
+}
+
 Receipt Ledger::reserve(const Charge& c) { return append_charge(c, "reserve", false); }
 Receipt Ledger::charge(const Charge& c) { return append_charge(c, "charge", false); }
 Receipt Ledger::quote(const Charge& c) { return append_charge(c, "charge", true); }
+
+// Commits or abandons one reservation, and first the one that it has on a shared budget.
+Entry Ledger::append_settlement(const Entry& reservation, nlohmann::json body) {
+  if (reservation.json.contains("linked"))
+    append_settlement(entry(reservation.json.at("linked").get<std::int64_t>()), body);
+  Account& account = this->account(reservation.dataset);
+  body["entry"] = reservation.seq;
+  std::optional<PlaceSpend> left;
+  if (body.at("kind") == "abandon") {
+    const std::string part = reservation.json.at("part").get<std::string>();
+    std::vector<Event> events;
+    for (const Json& e : reservation.json.at("events"))
+      events.push_back(event_from_json(nlohmann::ordered_json(e)));
+    left = PlaceSpend{part, account.refund(compose(events), part)};
+    body["part"] = part;
+  }
+  body["spends"] = account.digest();
+  return append(std::move(body), reservation.dataset, left);
+}
 
 Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
   Transaction t = Transaction::writing(*db_);
@@ -323,21 +447,13 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
                                       : f.abandoned ? "was abandoned"
                                                     : "is committed"));
   }
-  Account& account = this->account(f.entry.dataset);
-  body["entry"] = seq;
-  std::optional<PlaceSpend> left;
-  const std::string part = f.entry.json.at("part").get<std::string>();
+  if (f.entry.json.contains("for"))
+    throw InvalidArgument(fmt::format("entry {} is the shared part of entry {}", seq,
+                                      f.entry.json.at("for").get<std::int64_t>()),
+                          "settle that one; this one follows");
   const bool refund = body.at("kind") == "abandon";
-  if (refund) {
-    std::vector<Event> events;
-    for (const Json& e : f.entry.json.at("events"))
-      events.push_back(event_from_json(nlohmann::ordered_json(e)));
-    left = PlaceSpend{part, account.refund(compose(events), part)};
-    body["part"] = part;
-  }
-  body["spends"] = account.digest();
-  const Entry e = append(std::move(body), f.entry.dataset, left);
-  Receipt r = receipt(account, seq, e);
+  const Entry e = append_settlement(f.entry, std::move(body));
+  Receipt r = receipt(this->account(f.entry.dataset), seq, e);
   r.committed = !refund;
   finish(t, e);
   return r;
@@ -362,6 +478,11 @@ std::vector<Account> Ledger::accounts() {
   for (const Values& row : db_->query("SELECT name FROM sotto_datasets ORDER BY seq"))
     all.push_back(account(std::get<std::string>(row[0])));
   return all;
+}
+
+Dataset Ledger::dataset(const std::string& name) {
+  Transaction t = Transaction::reading(*db_);
+  return account(name).dataset();
 }
 
 std::vector<Entry> Ledger::entries(const std::string& dataset) {

@@ -1,7 +1,7 @@
 // The budget ledger: what each data set may lose, what was spent of it, by whom and for what. Nothing is ever deleted.
 //
 // What       create(data set), then for each release reserve → commit (or charge: both at once), before anything leaves the process. abandon, with
-//            a reason, gives back a reservation whose result never left. show, export and verify read.
+//            a reason, gives back a reservation whose result never left. decide renews, raises or closes. show, export and verify read.
 // Guarantee  A release that waited for commit() is paid for; a reservation whose process died stays spent. Check and reserve are one
 //            transaction: of processes racing for the last of a budget exactly those win whose releases it covers. Retrying with
 //            the same key and the same events charges once.
@@ -21,6 +21,7 @@
 #include "sotto/core/spec.hpp"
 #include "sotto/ledger/account.hpp"
 #include "sotto/ledger/database.hpp"
+#include "sotto/ledger/decision.hpp"
 #include "sotto/ledger/entry.hpp"
 
 namespace sotto::ledger {
@@ -31,6 +32,7 @@ struct Charge {
   Spec spec;
   std::string key;        // of the release: the same key never pays twice
   std::string part = {};  // of the data set; empty: all of it
+  std::string what = {};  // in words: "mean of age"
   std::string purpose = {};
   std::string by = {};    // who asks
   std::string unit = {};  // when given, it must be the data set's
@@ -48,6 +50,9 @@ struct Receipt {
   std::string result = {};  // what commit() was given, when committed
   bool has_epsilon = true;  // false: a cap in ρ without δ
   double epsilon_spent = 0, epsilon_left = 0, epsilon_cap = 0, delta = 0;
+  double epsilon_added = 0;  // by this charge, to what was spent
+  std::string people = {};   // the data set whose budget is shared, if any
+  double people_left = 0, people_cap = 0;
   double rho_spent = 0, rho_cap = 0;  // for a cap in ρ
 };
 
@@ -63,15 +68,21 @@ class Ledger {
   }
 
   Receipt create(const Dataset& dataset);  // throws InvalidArgument when the name is taken
-  Receipt reserve(const Charge& charge);   // throws BudgetExceeded, and nothing is written
+  Receipt reserve(const Charge& charge);   // throws BudgetExceeded; only the refusal is written
   Receipt charge(const Charge& charge);
   // Of a reservation; committing twice is an error. result: names what it paid for, so that only that can be written out again.
   Receipt commit(std::int64_t entry, const std::string& result = {});
   Receipt abandon(std::int64_t entry, const std::string& reason, const std::string& by = {});
   Receipt quote(const Charge& charge);  // what reserve would answer; writes nothing
+  // Renews, raises or closes a budget. private_pem: the secret half of the data set's owner key, which signs the entry.
+  Receipt decide(const std::string& dataset, const Decision& decision,
+                 const std::string& private_pem);
+  // Of the largest release like this that still fits, its ε; nothing when none does (account.hpp).
+  std::optional<double> largest_like(const Charge& charge);
 
   // Reading. All of one call is one moment.
   std::vector<Account> accounts();
+  Dataset dataset(const std::string& name);  // throws InvalidArgument when there is none
   std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
   Entry head();
   // Throws VerificationFailed when the newest entry is not the one, or after the one, that the witness names. Within a transaction.
@@ -86,6 +97,11 @@ class Ledger {
     std::string result = {};
   };
   Receipt append_charge(const Charge& charge, const std::string& kind, bool dry);
+  Receipt append_new_charge(Transaction& t, const Charge& charge, const std::string& kind);
+  void append_refusal(Transaction& t, const Charge& charge, const std::string& reason);
+  std::int64_t now();
+  Account counted_anew(const Dataset& dataset);
+  Entry append_settlement(const Entry& reservation, nlohmann::json body);
   Receipt settle(std::int64_t seq, nlohmann::json body);
   Account& account(const std::string& dataset);
   Entry entry(std::int64_t seq);
@@ -99,8 +115,11 @@ class Ledger {
   std::unique_ptr<Database> db_;
   Clock clock_;
   std::string store_;
-  std::map<std::string, Account>
-      known_;  // definitions never change; spends are read anew each time
+  struct Known {
+    std::int64_t seq;  // of the entry with the definition
+    Account account;
+  };
+  std::map<std::string, Known> known_;  // spends are read anew each time
 };
 
 }  // namespace sotto::ledger

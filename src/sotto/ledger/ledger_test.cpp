@@ -33,7 +33,7 @@ TEST_P(LedgerTest, AChargeSaysWhatIsSpentAndLeft) {
   EXPECT_EQ(verify(l).head, r.head);
 }
 
-TEST_P(LedgerTest, TenTenthsFillACapOfOneAndTheEleventhIsRefusedWithoutATrace) {
+TEST_P(LedgerTest, TenTenthsFillACapOfOneAndOfTheEleventhOnlyTheRefusalIsKept) {
   Ledger l = open(OpenMode::create);
   l.create(census(1));
   for (int i = 0; i < 10; ++i) l.charge(pure(0.1, "k" + std::to_string(i)));
@@ -41,9 +41,10 @@ TEST_P(LedgerTest, TenTenthsFillACapOfOneAndTheEleventhIsRefusedWithoutATrace) {
   EXPECT_THROW(l.charge(pure(0.1, "one more")), BudgetExceeded);
   EXPECT_THROW(l.charge(pure(1e-9, "a little more")), BudgetExceeded);
   EXPECT_THROW(l.quote(pure(1e-9, "a question")), BudgetExceeded);
-  EXPECT_EQ(l.head().hash, head);
-  EXPECT_EQ(open().head().hash, head);
-  EXPECT_EQ(verify(l).entries, 12);
+  EXPECT_EQ(l.head().kind, "refuse");
+  EXPECT_EQ(l.head().seq, 14);
+  EXPECT_EQ(open().accounts().front().epsilon(), 1);
+  EXPECT_EQ(verify(l, head).entries, 14);
 }
 
 TEST_P(LedgerTest, TheSameKeyIsChargedOnceAndNeverForAnotherRelease) {
@@ -84,7 +85,15 @@ TEST_P(LedgerTest, AReservationIsTakenUpByItsRunOnlyAndRemembersWhatItPaidFor) {
   EXPECT_THROW(l.reserve(other), InvalidArgument);
   EXPECT_THROW(l.reserve(nameless), InvalidArgument);
   EXPECT_THROW(l.charge(nameless), InvalidArgument);
-  EXPECT_TRUE(l.reserve(first).replayed);
+  const std::string before = l.head().hash;
+  const Receipt again = l.reserve(first);
+  EXPECT_TRUE(again.replayed);
+  EXPECT_EQ(again.entry, r.entry);
+  EXPECT_EQ(again.epsilon_spent, r.epsilon_spent);
+  EXPECT_EQ(l.head().kind, "resume") << "that a run was taken up again stands in the chain";
+  EXPECT_EQ(l.head().json.at("resumes"), r.entry);
+  EXPECT_EQ(l.head().json.at("previous"), before);
+  EXPECT_EQ(again.head, l.head().hash);
   l.commit(r.entry, "digest of the model");
   EXPECT_EQ(l.reserve(first).result, "digest of the model");
   EXPECT_THROW(l.reserve(other), InvalidArgument);
@@ -255,6 +264,21 @@ TEST_P(LedgerTest, WhatDoesNotMatchTheDataSetIsRefused) {
   EXPECT_THROW(l.charge(c), InvalidArgument);
   c.spec.events = {PureEvent{0.1}};
   EXPECT_NO_THROW(l.charge(c));
+}
+
+TEST_P(LedgerTest, ADataSetRemembersWhichFileItIs) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census();
+  d.columns = {"age", "city"};
+  d.fingerprint = "0123:4567";
+  l.create(d);
+  Ledger again = open(OpenMode::read);
+  EXPECT_EQ(again.dataset("census").columns, d.columns);
+  EXPECT_EQ(again.dataset("census").fingerprint, d.fingerprint);
+  EXPECT_THROW(again.dataset("nothing"), InvalidArgument);
+  d.name = "twice";
+  d.columns = {"age", "age"};
+  EXPECT_THROW(l.create(d), InvalidArgument);
 }
 
 TEST_P(LedgerTest, AClockThatRunsBackwardsDoesNotMakeTheHistoryDoSo) {

@@ -67,7 +67,7 @@ TEST_P(MigrationTest, AStoreOfVersionOneGoesOnWithItsSpend) {
   EXPECT_GT(l.accounts()[0].epsilon_of("north"), 0.1);
   EXPECT_TRUE(l.charge(test::pure(0.1, "a")).replayed);
   EXPECT_THROW(l.charge(test::pure(0.95, "too much")), BudgetExceeded);
-  EXPECT_EQ(l.charge(test::pure(0.1, "d", "south")).entry, 8);
+  EXPECT_EQ(l.charge(test::pure(0.1, "d", "south")).entry, 9);
   EXPECT_NEAR(l.accounts()[0].epsilon_of("south"), 0.2, 1e-12);
   verify(l, kHead);
 }

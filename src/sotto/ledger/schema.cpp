@@ -33,7 +33,9 @@ const std::vector<Migration>& migrations() {
           "spend TEXT NOT NULL, PRIMARY KEY (dataset, part))",
       },
       // Entries state the digest of all spends of their data set: the newest one is looked up.
-      {"CREATE INDEX sotto_entries_dataset ON sotto_entries (dataset, seq)"}};
+      {"CREATE INDEX sotto_entries_dataset ON sotto_entries (dataset, seq)"},
+      // Refusals and decisions are entries: the functions of a server learn of them.
+      {}};
   return steps;
 }
 

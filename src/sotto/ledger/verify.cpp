@@ -7,6 +7,8 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/signature.hpp"
+#include "sotto/ledger/decision.hpp"
 
 namespace sotto::ledger {
 namespace {
@@ -23,6 +25,12 @@ class Replay {
       charge(e);
     } else if (e.kind == "commit" || e.kind == "abandon") {
       settle(e);
+    } else if (e.kind == "resume") {
+      resume(e);
+    } else if (e.kind == "decision") {
+      decide(e);
+    } else if (e.kind == "refuse") {
+      if (!e.json.contains("spends")) fail(e.seq, "it does not state the spends it left");
     } else if (e.kind != "store" || e.seq != 1) {
       fail(e.seq, fmt::format("it is of the unknown kind '{}'", e.kind));
     }
@@ -30,6 +38,7 @@ class Replay {
         e.json.at("spends") != set_of(e).account.digest())
       fail(e.seq, "the spends it states are not what the events cost");
     if (e.seq == 1 && e.kind != "store") fail(1, "it does not open the ledger");
+    before_ = e;
   }
 
   void compare(Database& db) const {
@@ -41,6 +50,10 @@ class Replay {
     for (const Values& row : names) {
       const auto it = sets_.find(std::get<std::string>(row[0]));
       if (it == sets_.end() || row[1] != Value(it->second.seq)) fail_table("the list of data sets");
+    }
+    for (const auto& [seq, e] : open_) {
+      if (e.json.contains("linked") && !open_.contains(e.json.at("linked").get<std::int64_t>()))
+        fail(seq, "its part of the shared budget was settled without it");
     }
     std::size_t places = 0;
     for (const auto& [name, set] : sets_) places += set.account.places().size();
@@ -113,7 +126,57 @@ class Replay {
       fail(e.seq, "the budget did not cover it");
     }
     finish(set, e, part, spend);
+    if (!set.account.dataset().owner_key.empty()) charged_.emplace(e.seq, e);
+    check_time(set, e);
+    check_shared(set, e);
     if (e.kind == "reserve") open_.emplace(e.seq, e);
+  }
+
+  void check_time(const Set& set, const Entry& e) const {
+    const Dataset& d = set.account.dataset();
+    const auto time = e.json.at("time").get<std::int64_t>();
+    if (d.closed || time < d.from || (d.until != 0 && time >= d.until))
+      fail(e.seq, "its budget was closed or its period over");
+  }
+
+  // A shared budget is charged by the entry in front.
+  void check_shared(const Set& set, const Entry& e) const {
+    const std::string& people = set.account.dataset().people;
+    if (people.empty()) return;
+    const bool holds = e.json.value("linked", std::int64_t{0}) == before_.seq &&
+                       before_.dataset == people && before_.kind == e.kind &&
+                       before_.json.value("for", std::int64_t{0}) == e.seq &&
+                       before_.json.at("events") == e.json.at("events");
+    if (!holds) fail(e.seq, "the shared budget was not charged for it");
+  }
+
+  void decide(const Entry& e) {
+    Set& set = set_of(e);
+    const Dataset& before = set.account.dataset();
+    Dataset after = dataset_from_json(e.json.at("definition"));
+    after.name = e.dataset;
+    const std::string what = e.json.at("decision").get<std::string>();
+    if (before.owner_key.empty() || !verify_signature(before.owner_key, signed_text(e.json),
+                                                      e.json.at("signature").get<std::string>()))
+      fail(e.seq, "the owner of the data set did not sign it");
+    if (!may_follow(before, what, after)) fail(e.seq, "it decides what it must not");
+    if (what == "renew") {
+      if (e.json.at("time").get<std::int64_t>() < before.until)
+        fail(e.seq, "it renews a period that was not over");
+      for (const auto& [seq, open] : open_)
+        if (open.dataset == e.dataset) fail(e.seq, "it forgets an open reservation");
+      std::erase_if(charged_, [&](const auto& c) { return c.second.dataset == e.dataset; });
+    }
+    Account account(after);
+    try {
+      for (const auto& [seq, charge] : charged_)
+        if (charge.dataset == e.dataset) account.charge(event_of(charge), charge.json.at("part"));
+    } catch (const BudgetExceeded&) {
+      fail(e.seq, "the new budget does not cover what was released");
+    }
+    set.account = std::move(account);
+    set.seq = e.seq;
+    for (auto& [part, seq] : set.changed) seq = e.seq;
   }
 
   void settle(const Entry& e) {
@@ -125,8 +188,19 @@ class Replay {
       if (e.json.at("reason").get<std::string>().empty()) fail(e.seq, "it gives no reason");
       const std::string part = it->second.json.at("part").get<std::string>();
       finish(set, e, part, set.account.refund(event_of(it->second), part));
+      charged_.erase(it->first);
     }
+    if (it->second.json.contains("linked") &&
+        (before_.kind != e.kind || before_.json.at("entry") != it->second.json.at("linked")))
+      fail(e.seq, "its part of the shared budget was not settled with it");
     open_.erase(it);
+  }
+
+  void resume(const Entry& e) {
+    const auto it = open_.find(e.json.at("resumes").get<std::int64_t>());
+    if (it == open_.end() || it->second.dataset != e.dataset ||
+        it->second.json.value("run", "").empty())
+      fail(e.seq, "it resumes what is no open reservation of a run");
   }
 
   void finish(Set& set, const Entry& e, const std::string& part, const std::string& spend) {
@@ -147,6 +221,9 @@ class Replay {
   std::map<std::string, Set> sets_;
   std::set<std::pair<std::string, std::string>> keys_;
   std::map<std::int64_t, Entry> open_;
+  std::map<std::int64_t, Entry>
+      charged_;  // where an owner may decide: in this period, not abandoned
+  Entry before_;
   std::int64_t last_seq_ = 0, last_time_ = 0;
   std::string last_hash_ = std::string(64, '0'), pin_;
   bool pinned_ = false;

@@ -40,6 +40,12 @@ Distance histogram_distance(Relation relation) {
   return relation == Relation::replace_one ? Distance{2, detail::sqrt_up(2)} : Distance{1, 1};
 }
 
+Distance times(const Distance& one, std::uint64_t records) {
+  if (records == 1) return one;
+  const auto k = static_cast<double>(records);
+  return {detail::multiply_up(one.l1, k), detail::multiply_up(one.l2, k)};
+}
+
 std::vector<double> noisy_counts(const LatticeNoise& noise, std::span<const std::uint64_t> counts,
                                  Rng& rng) {
   const int128 steps_per_record = to_grid(1, noise.granularity());
@@ -56,7 +62,8 @@ std::vector<double> noisy_counts(const LatticeNoise& noise, std::span<const std:
 
 CountPlan::CountPlan(const CountOptions& options)
     : allow_negative_(options.allow_negative),
-      noise_(counting_noise(options.relation, options.budget, {1, 1}, 1)) {}
+      noise_(counting_noise(options.relation, options.budget, times({1, 1}, options.contributions),
+                            1)) {}
 
 Release<Statistic> CountPlan::run(std::uint64_t count, Rng& rng) const {
   double value = noisy_counts(noise_, {&count, 1}, rng)[0];
@@ -68,7 +75,8 @@ HistogramPlan::HistogramPlan(HistogramOptions options)
     : options_(std::move(options)),
       index_(index_of(options_.categories)),
       noise_(counting_noise(options_.relation, options_.budget,
-                            histogram_distance(options_.relation), options_.categories.size())) {
+                            times(histogram_distance(options_.relation), options_.contributions),
+                            options_.categories.size())) {
   if (options_.other && !index_.contains(*options_.other)) {
     throw InvalidArgument(
         fmt::format("the category for undeclared values, '{}', is not declared", *options_.other),

@@ -27,6 +27,7 @@ struct CountOptions {
   Relation relation;
   Budget budget;
   bool allow_negative = false;
+  std::uint64_t contributions = 1;  // records of one unit: distances are so many times as large
 };
 
 class CountPlan {
@@ -55,6 +56,7 @@ struct HistogramOptions {
   UnknownCategory unknown = UnknownCategory::refuse;
   std::optional<std::string> other = {};  // a declared category that takes the undeclared ones
   bool allow_negative = false;
+  std::uint64_t contributions = 1;  // records of one unit
 };
 
 struct Histogram {
@@ -106,6 +108,8 @@ LatticeNoise counting_noise(Relation relation, const Budget& budget, Distance di
                             std::size_t dimension);
 // The distance between histograms of neighbours.
 Distance histogram_distance(Relation relation);
+// The distance of neighbours that differ in so many records: the triangle inequality, rounded up.
+Distance times(const Distance& one, std::uint64_t records);
 // counts + noise, as whole numbers.
 std::vector<double> noisy_counts(const LatticeNoise& noise, std::span<const std::uint64_t> counts,
                                  Rng& rng);

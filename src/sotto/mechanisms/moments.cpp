@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/mechanisms/counts.hpp"
 #include "sotto/mechanisms/detail/rounding.hpp"
 
 namespace sotto {
@@ -94,7 +95,8 @@ MomentPlan::MomentPlan(Moment moment, const MomentOptions& options)
       code_(choose_code(moment, options.relation, options.budget.is_pure())),
       column_(make_column(code_, options)),
       noise_(options.relation, options.budget, column_.granularity(),
-             distance(code_, column_, options.relation), dimension(code_)) {}
+             times(distance(code_, column_, options.relation), options.contributions),
+             dimension(code_)) {}
 
 std::string MomentPlan::describe() const {
   static constexpr std::string_view names[] = {"sum", "mean", "variance"};

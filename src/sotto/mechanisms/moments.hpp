@@ -38,6 +38,7 @@ struct MomentOptions {
   Bounds bounds;
   Budget budget;
   NonFinite non_finite = NonFinite::refuse;
+  std::uint64_t contributions = 1;  // records of one unit: the sensitivities below times this
 };
 
 class MomentAccumulator;

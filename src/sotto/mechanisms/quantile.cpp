@@ -30,6 +30,13 @@ std::int64_t checked_probability(double p) {
   return std::llround(std::ldexp(p, 32));
 }
 
+std::uint64_t checked_contributions(std::uint64_t records) {
+  if (records < 1 || records > (std::uint64_t{1} << 20))
+    throw InvalidArgument(
+        fmt::format("a unit has {} records; a quantile needs at most 2^20", records));
+  return records;
+}
+
 double default_granularity(const Bounds& bounds) {
   int exponent = 0;
   std::frexp(bounds.upper() / 2 - bounds.lower() / 2, &exponent);
@@ -51,8 +58,10 @@ QuantilePlan::QuantilePlan(const QuantileOptions& options)
               options.granularity != 0 ? options.granularity : default_granularity(options.bounds),
               options.non_finite),
       probability_(checked_probability(options.probability)),
-      sensitivity_(
-          relation_ == Relation::replace_one ? kOne : std::max(probability_, kOne - probability_)) {
+      sensitivity_((relation_ == Relation::replace_one
+                        ? kOne
+                        : std::max(probability_, kOne - probability_)) *
+                   static_cast<std::int64_t>(checked_contributions(options.contributions))) {
   const double budget = options.budget.bounded_range_epsilon();
   if (!(budget >= 0x1p-20 && budget <= 0x1p20)) {
     throw InvalidArgument(
@@ -73,6 +82,12 @@ std::string QuantilePlan::describe() const {
       "{:.6g} under {}",
       std::ldexp(static_cast<double>(probability_), -32), column_.granularity(),
       column_.bounds().lower(), column_.bounds().upper(), epsilon_, name(relation_));
+}
+
+double QuantilePlan::ranks_off(double beta) const {
+  const double points =
+      static_cast<double>(column_.upper()) - static_cast<double>(column_.lower()) + 1;
+  return std::ldexp(static_cast<double>(scale_), -32) * std::log(points / beta);
 }
 
 int128 QuantilePlan::score(std::uint64_t below, std::uint64_t above, std::uint64_t total) const {

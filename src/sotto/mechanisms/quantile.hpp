@@ -33,7 +33,8 @@ struct QuantileOptions {
   double probability = 0.5;
   Budget budget;
   NonFinite non_finite = NonFinite::refuse;
-  double granularity = 0;  // a power of two; 0: about 2^-20 of the width of the bounds
+  double granularity = 0;           // a power of two; 0: about 2^-20 of the width of the bounds
+  std::uint64_t contributions = 1;  // records of one unit: Δ times this, at most 2^20
 };
 
 class QuantileAccumulator;
@@ -45,6 +46,10 @@ class QuantilePlan {
   Event event() const;
   Relation relation() const { return relation_; }
   std::string describe() const;
+  // The rank of what is released is at most this far from p·N, but for a probability of `beta`: a
+  // point of score s has at most e^(−s/T) of the weight of one with score 0, of which there is at
+  // least one, and there are as many points as the grid has.
+  double ranks_off(double beta) const;
 
   QuantileAccumulator start() const;
   Release<Statistic> run(std::span<const double> records, Rng& rng) const;

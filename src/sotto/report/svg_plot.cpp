@@ -30,6 +30,11 @@ struct Axes {
     y0 = std::min(y0, height_of(y));
     y1 = std::max(y1, height_of(y));
   }
+  void cut(std::optional<double> lowest, std::optional<double> highest) {
+    if (lowest && shows(1, *lowest)) y0 = std::max(y0, height_of(*lowest));
+    if (highest && shows(1, *highest)) y1 = std::min(y1, height_of(*highest));
+    if (y0 > y1) std::swap(y0, y1);
+  }
   void widen() {  // an empty or flat plot still needs an extent
     if (!(x0 <= x1)) x0 = y0 = 0, x1 = y1 = 1;
     if (x0 == x1) x1 = x0 + 1;
@@ -124,21 +129,30 @@ void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
   }
 }
 
-// Where the curves leave room: falling ones top right, rising ones bottom right.
-void draw_legend(std::string& out, const std::vector<PlotSeries>& series, double top, bool low) {
-  if (series.size() == 1 && series.front().label.empty()) return;
-  const double height = 20.0 * static_cast<double>(series.size());
-  double y = low ? kHeight - kBottom - height + 6 : top + 18;
-  out += fmt::format(  // no grid line runs through the words
-      "<rect class=\"paper\" x=\"{}\" y=\"{}\" width=\"225\" height=\"{}\"/>\n",
-      kWidth - kRight - 230, y - 17, height + 4);
-  for (const PlotSeries& s : series) {
-    const double x = kWidth - kRight - 225;
+// Below the drawing, where it covers nothing: two in a line, which have room for long names.
+constexpr std::size_t kLegendColumns = 2;
+
+// One curve without a name needs none.
+bool has_legend(const std::vector<PlotSeries>& series) {
+  return series.size() != 1 || !series.front().label.empty();
+}
+
+double legend_height(const std::vector<PlotSeries>& series) {
+  if (!has_legend(series)) return 0;
+  return 20 * static_cast<double>((series.size() + kLegendColumns - 1) / kLegendColumns);
+}
+
+void draw_legend(std::string& out, const std::vector<PlotSeries>& series) {
+  if (!has_legend(series)) return;
+  constexpr double kColumn = (kWidth - kLeft - kRight) / kLegendColumns;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const PlotSeries& s = series[i];
+    const double x = kLeft + kColumn * static_cast<double>(i % kLegendColumns);
+    const double y = kHeight + 10 + 20 * static_cast<double>(i / kLegendColumns);
     out += fmt::format(
         "<line class=\"curve\" stroke=\"{}\"{} x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n",
         s.color, s.dashed ? " stroke-dasharray=\"6 5\"" : "", x, y - 4, x + 30, y - 4);
     text_at(out, x + 38, y, s.label, "");
-    y += 20;
   }
 }
 
@@ -190,6 +204,7 @@ std::string to_svg(const Plot& plot) {
       axes.include(b.x, b.upper);
     }
   }
+  axes.cut(plot.y_lowest, plot.y_highest);
   axes.widen();
   if (dots) axes.margin(0.05);
   std::string out = fmt::format(
@@ -208,13 +223,17 @@ text {{ fill: #ddd }} .warning {{ fill: #ff8a80 }} .paper {{ fill: #16181d }} .g
 </style>
 <rect class="paper" width="100%" height="100%"/>
 )",
-      kWidth, kHeight);
+      kWidth, kHeight + legend_height(plot.series));
   text_at(out, kLeft, 28, plot.title, "class=\"title\"");
   text_at(out, kLeft, 48, plot.subtitle, "");
   if (!plot.warning.empty()) text_at(out, kLeft, 78, plot.warning, "class=\"warning\"");
   draw_grid(out, axes, plot.x_ticks);
+  out += fmt::format(  // a picture in the picture shows nothing beyond its frame
+      "<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">\n",
+      kLeft - 6, axes.top - 6, kWidth - kLeft - kRight + 12, kHeight - axes.top - kBottom + 6);
   for (const PlotSeries& s : plot.series) draw_band(out, axes, s);
   for (const PlotSeries& s : plot.series) draw_series(out, axes, s);
+  out += "</svg>\n";
   if (plot.mark && axes.shows(plot.mark->x, plot.mark->y)) {
     const double x = axes.px(plot.mark->x), y = axes.py(axes.height_of(plot.mark->y));
     out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"4.5\" fill=\"#c0392b\"/>\n", x, y);
@@ -222,7 +241,7 @@ text {{ fill: #ddd }} .warning {{ fill: #ff8a80 }} .paper {{ fill: #16181d }} .g
     text_at(out, left ? x - 10 : x + 10, y + (left ? 18 : -8), plot.mark->label,
             left ? "text-anchor=\"end\"" : "");
   }
-  draw_legend(out, plot.series, axes.top, dots);
+  draw_legend(out, plot.series);
   text_at(out, (kLeft + kWidth - kRight) / 2, kHeight - 14, plot.x_label, "text-anchor=\"middle\"");
   const double middle = (axes.top + kHeight - kBottom) / 2;
   out += fmt::format(

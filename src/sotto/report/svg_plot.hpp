@@ -1,4 +1,4 @@
-// A small line plot as SVG: linear or logarithmic axes, bands, a legend, a marked point. No dependency, no script; dark or light as the
+// A small line plot as SVG: linear or logarithmic axes, bands, a legend below, a marked point. No dependency, no script; dark or light as the
 // reader's screen is, black on white on paper.
 #pragma once
 
@@ -35,6 +35,8 @@ struct Plot {
   std::optional<PlotPoint> mark = {};
   std::vector<double> x_ticks = {};  // where the x axis has labels; empty: round numbers
   std::string warning = {};          // in large letters below the subtitle
+  // What is beyond is cut off, so that a few values do not flatten all others.
+  std::optional<double> y_lowest = {}, y_highest = {};
 };
 
 std::string to_svg(const Plot& plot);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "sotto/report/svg_plot.hpp"
@@ -23,6 +24,22 @@ std::size_t repeats(const UtilityReport& report) {
   return report.curves.empty() || report.curves.front().points.empty()
              ? 0
              : report.curves.front().points.front().values.size();
+}
+
+// A run that learnt nothing can be arbitrarily bad. What matters is between the best and as far below
+// it again as "nothing learnt" is: a metric that grows without bound is cut at four times its best
+// value, R² a little below 0, which a constant reaches.
+void cut_axis(const UtilityReport& report, Plot& plot) {
+  double best = report.smaller_is_better ? INFINITY : -INFINITY;
+  const auto see = [&](double v) {
+    best = report.smaller_is_better ? std::min(best, v) : std::max(best, v);
+  };
+  for (const UtilityCurve& curve : report.curves)
+    for (const UtilityPoint& p : curve.points) see(p.mean());
+  if (report.non_private) see(*report.non_private);
+  if (!std::isfinite(best)) return;
+  if (report.smaller_is_better) plot.y_highest = best > 0 ? 4 * best : 1.0;
+  if (report.metric == "r2") plot.y_lowest = std::min(-0.1, best - 0.2);
 }
 
 }  // namespace
@@ -65,6 +82,7 @@ std::string utility_svg(const UtilityReport& report) {
     line.points = {{first, *report.non_private}, {last, *report.non_private}};
     plot.series.push_back(std::move(line));
   }
+  cut_axis(report, plot);
   return to_svg(plot);
 }
 

@@ -25,10 +25,11 @@ struct UtilityCurve {
 };
 
 struct UtilityReport {
-  std::string title;    // "logistic model of income"
-  std::string metric;   // "accuracy"
-  std::string warning;  // in large letters: whose privacy this costs
-  double delta = 0;     // of every run; 0: pure
+  std::string title;               // "logistic model of income"
+  std::string metric;              // "accuracy"
+  bool smaller_is_better = false;  // of the metric
+  std::string warning;             // in large letters: whose privacy this costs
+  double delta = 0;                // of every run; 0: pure
   std::vector<UtilityCurve> curves;
   std::optional<double> non_private;                       // the metric without privacy
   std::vector<std::pair<std::string, std::string>> facts;  // shown below the table

@@ -40,6 +40,38 @@ TEST(UtilityCurve, PictureHasACurveAndABandForEachMethodAndTheBaseline) {
     EXPECT_THAT(svg, HasSubstr(part));
 }
 
+// Where the y of the first curve's points is drawn, by the circles.
+std::vector<double> heights(const std::string& svg) {
+  std::vector<double> result;
+  for (std::size_t at = 0; (at = svg.find("<circle", at)) != std::string::npos; ++at)
+    result.push_back(std::stod(svg.substr(svg.find("cy=\"", at) + 4)));
+  return result;
+}
+
+TEST(UtilityCurve, ARunThatLearntNothingDoesNotFlattenTheOthers) {
+  UtilityReport report = example();
+  report.metric = "r2";
+  report.curves = {{"gradient", {{0.1, {-500, -700}}, {1, {0.2}}, {3, {0.7}}}}};
+  const std::vector<double> y = heights(utility_svg(report));
+  ASSERT_EQ(y.size(), 3U);
+  EXPECT_GT(y[1] - y[2], 100);  // pixels
+  EXPECT_GT(y[0], 460);         // beyond the frame, which hides it
+  report.metric = "log_loss";
+  report.smaller_is_better = true;
+  report.non_private = 0.3;
+  report.curves = {{"gradient", {{0.1, {90, 400}}, {1, {0.9}}, {3, {0.4}}}}};
+  const std::vector<double> loss = heights(utility_svg(report));
+  EXPECT_GT(loss[2] - loss[1], 100);
+}
+
+TEST(UtilityCurve, TheLegendIsBelowTheDrawing) {
+  const std::string svg = utility_svg(example());
+  for (const char* name : {">gradient<", ">objective<", ">without privacy<"}) {
+    const std::size_t text = svg.rfind("<text", svg.find(name));
+    EXPECT_GT(std::stod(svg.substr(svg.find("y=\"", text) + 3)), 460) << name;
+  }
+}
+
 TEST(UtilityCurve, PageEscapesItsTextsAndLoadsNothing) {
   const std::string html = utility_html(example());
   EXPECT_THAT(html, HasSubstr("a &lt;model&gt;"));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "sotto/accounting/composition/advanced.hpp"
 #include "sotto/accounting/composition/detail/event_epsilon.hpp"
@@ -22,16 +24,26 @@ bool worst_case(const Event& event) {
   return event.get_if<PureEvent>() || event.get_if<ApproximateEvent>();
 }
 
+// Two searches over the same splits ask for the same δ.
+EpsilonCurve remembered(EpsilonCurve curve) {
+  const auto known = std::make_shared<std::map<double, double>>();
+  return [curve = std::move(curve), known](double delta) {
+    const auto found = known->find(delta);
+    return found != known->end() ? found->second : (*known)[delta] = curve(delta);
+  };
+}
+
 // Runs as (ε, δ) parts, once the δ of each mechanism that needs one is chosen.
 class Parts {
  public:
-  Parts(const Spec& spec) : relation_(spec.relation), runs_(run_lengths(spec.event())) {
-    for (const Run& run : runs_) {
-      const auto pair = pure_parameters(run.event, relation_);
+  Parts(const Spec& spec) {
+    const Relation relation = spec.relation;
+    for (const Run& run : run_lengths(spec.event())) {
+      const auto pair = pure_parameters(run.event, relation);
       if (pair) {
         fixed_.push_back({pair->epsilon, pair->delta, run.count});
       } else {
-        open_.push_back(run);
+        open_.push_back({remembered(epsilon_curve(run.event, relation)), run.count});
         mechanisms_ += static_cast<double>(run.count);
       }
       exact_ = exact_ && worst_case(run.event);
@@ -46,16 +58,16 @@ class Parts {
   std::vector<ApproximateDp> at(double total) const {
     std::vector<ApproximateDp> out = fixed_;
     const double each = widen_down(total / std::max(1.0, mechanisms_), 2 * kUlp);
-    for (const Run& run : open_) {
-      const double epsilon = event_epsilon(run.event, relation_, each);
-      out.push_back({epsilon, each, run.count});
-    }
+    for (const Open& run : open_) out.push_back({run.curve(each), each, run.count});
     return out;
   }
 
  private:
-  Relation relation_;
-  std::vector<Run> runs_, open_;
+  struct Open {
+    EpsilonCurve curve;
+    std::uint64_t count;
+  };
+  std::vector<Open> open_;
   std::vector<ApproximateDp> fixed_;
   double own_delta_ = 0, mechanisms_ = 0;
   bool exact_ = true;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "sotto/accounting/composition/amplification.hpp"
 #include "sotto/accounting/composition/detail/apart.hpp"
@@ -13,70 +15,108 @@
 #include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/numeric/detail/search.hpp"
 #include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/accounting/renyi/detail/renyi_table.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 
 namespace sotto {
 namespace {
 
-double by_renyi(const Event& event, Relation relation, double delta) {
-  if (delta <= 0) return kInfinity;
-  const RenyiCurve curve(event, relation);
-  const double room = curve.delta() == 0 ? delta : next_down(delta - curve.delta());
-  if (!(room > 0)) return kInfinity;
-  return best_epsilon([&](double a) { return curve(a); }, Delta(room), curve.largest_order()).value;
-}
+// The Rényi curve of an event, built when first asked for; its divergences are kept, so that many δ cost little more than one.
+class ByRenyi {
+ public:
+  ByRenyi(const Event& event, Relation relation)
+      : state_(std::make_shared<State>(State{event, relation})) {}
 
-double by_renyi_or_infinity(const Event& event, Relation relation, double delta) {
-  try {
-    return by_renyi(event, relation, delta);
-  } catch (const Unsupported&) {
-    return kInfinity;
+  double operator()(double delta) const {
+    if (delta <= 0) return kInfinity;
+    const State& s = curve();
+    const double room = s.failure == 0 ? delta : next_down(delta - s.failure);
+    if (!(room > 0)) return kInfinity;
+    return best_epsilon(s.divergence, Delta(room), s.largest_order).value;
   }
-}
+  double delta(double epsilon) const {
+    const State& s = curve();
+    return best_delta(s.divergence, epsilon, s.largest_order).value;
+  }
+
+ private:
+  struct State {
+    Event event;
+    Relation relation;
+    RenyiBound divergence = nullptr;
+    double failure = 0, largest_order = 0;
+  };
+  const State& curve() const {
+    State& s = *state_;
+    if (!s.divergence) {
+      const RenyiCurve curve(s.event, s.relation);
+      s.failure = curve.delta();
+      s.largest_order = curve.largest_order();
+      s.divergence = curve.costly() ? tabulated(curve) : curve;
+    }
+    return s;
+  }
+  std::shared_ptr<State> state_;
+};
 
 // All of a composition at once, or each mechanism with an equal share of δ; whichever is smaller.
-double composition(const std::vector<Run>& runs, const Event& event, Relation relation,
-                   double delta) {
+EpsilonCurve composition(const std::vector<Run>& runs, const Event& event, Relation relation) {
+  struct Part {
+    double count;
+    std::optional<ApproximateDp> pair;
+    EpsilonCurve curve;
+  };
+  std::vector<Part> parts;
   double shares = 0, natural = 0;
   for (const Run& r : runs) {
-    const auto pair = pure_parameters(r.event, relation);
-    (pair ? natural : shares) += static_cast<double>(r.count) * (pair ? pair->delta : 1);
+    Part part{static_cast<double>(r.count), pure_parameters(r.event, relation), nullptr};
+    (part.pair ? natural : shares) += part.count * (part.pair ? part.pair->delta : 1);
+    if (!part.pair) part.curve = epsilon_curve(r.event, relation);
+    parts.push_back(std::move(part));
   }
-  const double share = shares == 0 ? 0 : widen_down((delta - natural) / shares, 1e-15);
-  double sum = natural > delta || share < 0 ? kInfinity : 0;
-  for (const Run& r : runs) {
-    if (!std::isfinite(sum)) break;
-    const auto pair = pure_parameters(r.event, relation);
-    const double one = pair ? pair->epsilon : event_epsilon(r.event, relation, share);
-    sum = add_up(sum, multiply_up(one, static_cast<double>(r.count)));
-  }
-  return std::min(sum, by_renyi_or_infinity(event, relation, delta));
+  return [=, whole = ByRenyi(event, relation)](double delta) {
+    const double share = shares == 0 ? 0 : widen_down((delta - natural) / shares, 1e-15);
+    double sum = natural > delta || share < 0 ? kInfinity : 0;
+    for (const Part& p : parts) {
+      if (!std::isfinite(sum)) break;
+      sum = add_up(sum, multiply_up(p.pair ? p.pair->epsilon : p.curve(share), p.count));
+    }
+    try {
+      return std::min(sum, whole(delta));
+    } catch (const Unsupported&) {
+      return sum;
+    }
+  };
 }
 
-double poisson(const SampledEvent& e, Relation relation, double delta) {
-  const double inner_delta = delta == 0 ? 0 : delta / e.rate * (1 - 4 * kUlp);
-  const double inner = inner_delta >= 1 ? 0 : event_epsilon(*e.event, relation, inner_delta);
-  if (e.rate == 1) return inner;
-  if (relation == Relation::replace_one) {
-    // A sample with the record must be compared to one without it as well; only noise on contributions covers that.
-    const auto* g = e.event->get_if<GaussianEvent>();
-    const auto* l = e.event->get_if<LaplaceEvent>();
-    if (!(g && g->basis == Basis::contribution) && !(l && l->basis == Basis::contribution))
-      return inner;
-  }
-  return amplified_epsilon(inner, e.rate);
+EpsilonCurve poisson(const SampledEvent& e, Relation relation) {
+  // Under replace_one a sample with the record must be compared to one without it as well; only noise on contributions covers
+  // that.
+  const auto* g = e.event->get_if<GaussianEvent>();
+  const auto* l = e.event->get_if<LaplaceEvent>();
+  const bool amplified =
+      e.rate < 1 && (relation != Relation::replace_one || (g && g->basis == Basis::contribution) ||
+                     (l && l->basis == Basis::contribution));
+  return [rate = e.rate, amplified, inner = epsilon_curve(*e.event, relation)](double delta) {
+    const double inner_delta = delta == 0 ? 0 : delta / rate * (1 - 4 * kUlp);
+    const double epsilon = inner_delta >= 1 ? 0 : inner(inner_delta);
+    return amplified ? amplified_epsilon(epsilon, rate) : epsilon;
+  };
 }
 
-double without_replacement(const SampledEvent& e, Relation relation, double delta) {
+EpsilonCurve without_replacement(const SampledEvent& e, Relation relation) {
   require_public_size(e, relation);
-  const double q = fixed_size_rate(e), inner_delta = delta / q * (1 - 4 * kUlp);
-  if (inner_delta >= 1) return 0;
   // Under zero_out a sample without the record holds another, two steps away; or everyone may see whether it was drawn.
   const auto replaced = seen_from_afar(*e.event, relation, {1, steps_of_replacing(relation)});
-  const double amplified =
-      replaced ? amplified_epsilon(event_epsilon(*replaced, relation, inner_delta), q) : kInfinity;
-  if (relation == Relation::replace_one) return amplified;
-  return std::min(amplified, event_epsilon(*e.event, relation, inner_delta));
+  const EpsilonCurve far = replaced ? epsilon_curve(*replaced, relation) : nullptr;
+  const EpsilonCurve near =
+      relation == Relation::replace_one ? nullptr : epsilon_curve(*e.event, relation);
+  return [q = fixed_size_rate(e), far, near](double delta) {
+    const double inner_delta = delta / q * (1 - 4 * kUlp);
+    if (inner_delta >= 1) return 0.0;
+    const double amplified = far ? amplified_epsilon(far(inner_delta), q) : kInfinity;
+    return near ? std::min(amplified, near(inner_delta)) : amplified;
+  };
 }
 
 // The smallest base ε at which δ(ε), falling, is at most delta; +∞ beyond `largest`.
@@ -95,7 +135,7 @@ double smallest_base(const std::function<double(double)>& delta_at, double delta
   return std::exp(narrow(excess, low, high, 1e-12).high);
 }
 
-double with_replacement(const SampledEvent& e, Relation relation, double delta) {
+EpsilonCurve with_replacement(const SampledEvent& e, Relation relation) {
   require_public_size(e, relation);
   std::function<double(std::uint64_t, double)> group_delta;  // for neighbours so many steps apart
   double largest = kInfinity;
@@ -112,52 +152,65 @@ double with_replacement(const SampledEvent& e, Relation relation, double delta) 
            std::string("sampled with_replacement around ") + std::string(e.event->name()), "pld");
   }
   // k draws of the record are k steps from as many null ones, and k·span steps from a sample that holds others instead.
-  const auto at = [&](double base, std::uint64_t steps) {
+  const auto at = [group_delta, size = e.size, population = e.population](double base,
+                                                                          std::uint64_t steps) {
     return amplify_with_replacement(
-        base, [&](std::uint64_t k, double eps) { return group_delta(k * steps, eps); }, e.size,
-        e.population);
+        base, [&](std::uint64_t k, double eps) { return group_delta(k * steps, eps); }, size,
+        population);
   };
-  const double base = smallest_base([&](double x) { return at(x, span).delta; }, delta, largest);
-  const double amplified = std::isfinite(base) ? at(base, span).epsilon : kInfinity;
-  if (span == 1) return amplified;
-  return std::min(amplified,
-                  smallest_base([&](double x) { return at(x, 1).delta; }, delta, largest));
+  return [at, span, largest](double delta) {
+    const auto smallest = [&](std::uint64_t steps) {
+      return smallest_base([&](double x) { return at(x, steps).delta; }, delta, largest);
+    };
+    const double base = smallest(span);
+    const double amplified = std::isfinite(base) ? at(base, span).epsilon : kInfinity;
+    return span == 1 ? amplified : std::min(amplified, smallest(1));
+  };
 }
 
 // K runs with an inner failure probability d: both hypotheses are within E[K]·d in total variation of runs without failures, so
 // δ(ε) grows by (1 + e^ε)·E[K]·d.
-double selection(const PrivateSelectionEvent& e, Relation relation, double delta) {
+EpsilonCurve selection(const PrivateSelectionEvent& e, Relation relation) {
   const auto pair = pure_parameters(*e.event, relation);
-  if (!pair || pair->delta == 0) return by_renyi(e, relation, delta);
-  if (delta <= 0) return kInfinity;
+  if (!pair || pair->delta == 0) return ByRenyi(e, relation);
   PrivateSelectionEvent clean = e;
   clean.event = share(PureEvent{pair->epsilon});
-  const RenyiCurve curve(clean, relation);
-  const double failures = e.mean * pair->delta;
-  const auto total = [&](double eps) {
-    const double own =
-        best_delta([&](double a) { return curve(a); }, eps, curve.largest_order()).value;
-    return own + (1 + std::exp(eps)) * failures;
-  };
-  // The total falls and then rises with ε; take the first ε that fits.
-  double previous = 0;
-  for (double eps = 1e-3; eps < 100; eps *= 1.25) {
-    if (total(eps) <= delta) {
-      return narrow([&](double x) { return total(x) - delta; }, previous, eps, 1e-9).high;
+  return [curve = ByRenyi(clean, relation), failures = e.mean * pair->delta](double delta) {
+    if (delta <= 0) return kInfinity;
+    const auto total = [&](double eps) {
+      return curve.delta(eps) + (1 + std::exp(eps)) * failures;
+    };
+    // The total falls and then rises with ε; take the first ε that fits.
+    double previous = 0;
+    for (double eps = 1e-3; eps < 100; eps *= 1.25) {
+      if (total(eps) <= delta) {
+        return narrow([&](double x) { return total(x) - delta; }, previous, eps, 1e-9).high;
+      }
+      previous = eps;
     }
-    previous = eps;
+    return kInfinity;
+  };
+}
+
+EpsilonCurve parallel(const ParallelEvent& e, Relation relation) {
+  std::vector<EpsilonCurve> stays, moves;
+  for (const Event& part : e.events) {
+    stays.push_back(epsilon_curve(part, relation));
+    if (relation == Relation::replace_one)
+      moves.push_back(epsilon_curve(part, Relation::add_remove));
   }
-  return kInfinity;
+  return [stays, moves](double delta) {
+    const auto all = [](const std::vector<EpsilonCurve>& curves, double d) {
+      std::vector<double> values;
+      for (const EpsilonCurve& c : curves) values.push_back(c(d));
+      return values;
+    };
+    // Two parts share δ when a record leaves one and enters the other.
+    return parallel_cost(all(stays, delta), all(moves, moves.size() == 1 ? delta : delta / 2));
+  };
 }
 
-double parallel(const ParallelEvent& e, Relation relation, double delta) {
-  // Two parts share δ when a record leaves one and enters the other.
-  return parallel_cost(e, relation, [&](const Event& part, Relation r) {
-    return event_epsilon(part, r, r == relation || e.events.size() == 1 ? delta : delta / 2);
-  });
-}
-
-double shuffled(const ShuffledEvent& e, Relation relation, double delta) {
+EpsilonCurve shuffled(const ShuffledEvent& e, Relation relation) {
   if (relation == Relation::add_remove) {
     refuse_relation(
         "shuffled", relation,
@@ -167,38 +220,47 @@ double shuffled(const ShuffledEvent& e, Relation relation, double delta) {
   if (!pair || pair->delta > 0)
     refuse("basic, advanced and optimal", "shuffled around a local randomizer that is not pure",
            "");
-  if (delta <= 0) return pair->epsilon;
   // Two inputs are as close as an input and the null one only where any change is one step.
   const bool any_two = steps_between(*e.event, {1, steps_of_replacing(relation)}) == 1;
-  return shuffle_epsilon(pair->epsilon, e.population, Delta(delta),
-                         any_two ? LocalGuarantee::any_two_inputs : LocalGuarantee::input_and_null)
-      .upper;
+  const ShuffledReports reports(
+      pair->epsilon, e.population,
+      any_two ? LocalGuarantee::any_two_inputs : LocalGuarantee::input_and_null);
+  return [reports, local = pair->epsilon](double delta) {
+    return delta <= 0 ? local : reports.epsilon_upper(Delta(delta));
+  };
 }
 
 }  // namespace
 
-double event_epsilon(const Event& event, Relation relation, double delta) {
+EpsilonCurve epsilon_curve(const Event& event, Relation relation) {
   const auto runs = run_lengths(event);
-  if (runs.empty()) return 0;
-  if (runs.size() > 1 || runs[0].count > 1) return composition(runs, event, relation, delta);
+  if (runs.empty()) return [](double) { return 0.0; };
+  if (runs.size() > 1 || runs[0].count > 1) return composition(runs, event, relation);
   const Event& one = runs[0].event;
-  if (const auto pair = pure_parameters(one, relation))
-    return delta >= pair->delta ? pair->epsilon : kInfinity;
+  if (const auto pair = pure_parameters(one, relation)) {
+    return [p = *pair](double delta) { return delta >= p.delta ? p.epsilon : kInfinity; };
+  }
   if (const auto mu = gdp_parameter(one, relation)) {
-    if (*mu == 0) return 0;
-    return delta > 0 ? gaussian_epsilon_upper(*mu, Delta(delta)) : kInfinity;
+    return [mu = *mu](double delta) {
+      if (mu == 0) return 0.0;
+      return delta > 0 ? gaussian_epsilon_upper(mu, Delta(delta)) : kInfinity;
+    };
   }
   if (const auto* e = one.get_if<SampledEvent>()) {
     switch (e->scheme) {
-      case Scheme::poisson: return poisson(*e, relation, delta);
-      case Scheme::without_replacement: return without_replacement(*e, relation, delta);
-      case Scheme::with_replacement: return with_replacement(*e, relation, delta);
+      case Scheme::poisson: return poisson(*e, relation);
+      case Scheme::without_replacement: return without_replacement(*e, relation);
+      case Scheme::with_replacement: return with_replacement(*e, relation);
     }
   }
-  if (const auto* e = one.get_if<ParallelEvent>()) return parallel(*e, relation, delta);
-  if (const auto* e = one.get_if<ShuffledEvent>()) return shuffled(*e, relation, delta);
-  if (const auto* e = one.get_if<PrivateSelectionEvent>()) return selection(*e, relation, delta);
-  return by_renyi(one, relation, delta);
+  if (const auto* e = one.get_if<ParallelEvent>()) return parallel(*e, relation);
+  if (const auto* e = one.get_if<ShuffledEvent>()) return shuffled(*e, relation);
+  if (const auto* e = one.get_if<PrivateSelectionEvent>()) return selection(*e, relation);
+  return ByRenyi(one, relation);
+}
+
+double event_epsilon(const Event& event, Relation relation, double delta) {
+  return epsilon_curve(event, relation)(delta);
 }
 
 }  // namespace sotto

@@ -10,8 +10,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kTail = 1e-40;          // probability left out on each side of the window of C
-constexpr std::uint64_t kBlocks = 1024;  // of values of C, each bounded by its ends
+constexpr double kTail = 1e-40;       // probability left out on each side of the window of C
+constexpr double kBlocks = 1024;      // of values of C, each bounded by its ends
+constexpr double kBlockShare = 1e-4;  // a block no wider than this of C costs half of it in ε
 constexpr double kError =
     1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
 
@@ -47,11 +48,12 @@ std::uint64_t chernoff_edge(std::uint64_t n, double p, bool below) {
 }
 
 // Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c, ½).
-// Every term from `first` on is positive: the likelihood ratio increases with i.
+// Every term from `first` on is positive: the likelihood ratio increases with i. It is 1 in the middle, so `first` lies
+// past it, where b falls; what is too rare for a double counts with the window of C.
 double delta_given(std::uint64_t c, double p, double q, double odds) {
   // P(i)/Q(i) > e^ε  ⇔  i/(c+1−i) > (p e^ε − q)/(p − q e^ε).
   const double need = (p * odds - q) / (p - q * odds), dc = static_cast<double>(c);
-  auto first =
+  const auto first =
       static_cast<std::uint64_t>(std::clamp(std::floor(need / (1 + need) * (dc + 1)), 0.0, dc + 1));
   const auto pmf = [&](std::uint64_t i) {
     return i > c ? 0.0 : std::exp(log_binomial_pmf(c, i, 0.5, 0.5));
@@ -61,8 +63,7 @@ double delta_given(std::uint64_t c, double p, double q, double odds) {
   for (std::uint64_t i = first; i <= c + 1; ++i) {
     const double term = gain * before + pay * here;
     if (term > 0) sum += term;
-    const bool past = 2 * i > c;
-    if (past && before < 1e-18 * sum) break;
+    if (2 * i > c && before <= 1e-18 * sum) break;
     before = here;
     here = i >= c ? 0 : here * (static_cast<double>(c - i) / static_cast<double>(i + 1));
   }
@@ -82,51 +83,82 @@ Clone clone_of(double local, LocalGuarantee guarantee) {
 
 }  // namespace
 
-Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon,
-                        LocalGuarantee guarantee) {
-  if (!(local >= 0) || !(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
-  if (epsilon >= local) return {0, 0};
-  const double p = 1 / (1 + std::exp(-local)), q = 1 / (1 + std::exp(local)),
-               odds = std::exp(epsilon);
+ShuffledReports::ShuffledReports(double local, std::uint64_t population, LocalGuarantee guarantee)
+    : local_(local) {
+  if (!(local >= 0)) throw InvalidArgument("epsilon must be 0 or more");
   const std::uint64_t others = population - 1;
+  if (others == 0) return;
   const Clone clone = clone_of(local, guarantee);
-  if (others == 0)
-    return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
   const std::uint64_t low = chernoff_edge(others, clone.yes, true),
                       high = chernoff_edge(others, clone.yes, false);
+  const double by_number = static_cast<double>(high - low + 1) / kBlocks,
+               by_share = kBlockShare * static_cast<double>(low);
+  const auto size =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::max(by_number, by_share)));
+  for (std::uint64_t c = low; c <= high; c += size) {
+    Block block{c, std::min(high + 1, c + size), 0};
+    for (std::uint64_t i = c; i < block.end; ++i)
+      block.weight += std::exp(log_binomial_pmf(others, i, clone.yes, clone.no));
+    blocks_.push_back(block);
+  }
+}
+
+Enclosure ShuffledReports::delta(double epsilon) const {
+  if (!(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
+  if (epsilon >= local_) return {0, 0};
+  const double p = 1 / (1 + std::exp(-local_)), q = 1 / (1 + std::exp(local_)),
+               odds = std::exp(epsilon);
+  if (blocks_.empty())
+    return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
   // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of values of C is bounded by
-  // its ends.
-  const std::uint64_t block = std::max<std::uint64_t>(1, (high - low + 1) / kBlocks);
-  double upper = 0, lower = 0, at_start = delta_given(low, p, q, odds);
-  for (std::uint64_t c = low; c <= high; c += block) {
-    const std::uint64_t end = std::min(high + 1, c + block);
-    double weight = 0;
-    for (std::uint64_t i = c; i < end; ++i)
-      weight += std::exp(log_binomial_pmf(others, i, clone.yes, clone.no));
-    const double at_end = delta_given(end, p, q, odds);
-    upper += weight * at_start;
-    lower += weight * (block == 1 ? at_start : at_end);
-    at_start = at_end;
+  // its ends. Blocks that weigh next to nothing are bounded by the last value known on their left.
+  double upper = 0, lower = 0, known = delta_given(blocks_.front().begin, p, q, odds);
+  std::uint64_t known_at = blocks_.front().begin;
+  const double least =
+      1e-9 * delta_given((blocks_.front().begin + blocks_.back().end) / 2, p, q, odds);
+  for (const Block& b : blocks_) {
+    if (b.weight * known > least && known_at < b.begin)
+      known = delta_given(b.begin, p, q, odds), known_at = b.begin;
+    const double at_begin = known;
+    upper += b.weight * at_begin;
+    if (known_at == b.begin && b.end == b.begin + 1) {
+      lower += b.weight * at_begin;
+    } else if (b.weight * known > least) {
+      known = delta_given(b.end, p, q, odds), known_at = b.end;
+      lower += b.weight * known;
+    }
   }
   return {std::max(0.0, widen_down(lower, kError)),
           std::min(1.0, widen_up(upper, kError) + 2 * kTail)};
 }
 
+double ShuffledReports::solve(Delta delta, bool upper) const {
+  const double target = std::log(delta.value());
+  const auto excess = [&](double e) {
+    const Enclosure d = this->delta(e);
+    const double x = upper ? d.upper : d.lower;
+    return x > 0 ? std::log(x) - target : -1e3;
+  };
+  if (local_ == 0 || excess(0) <= 0) return 0;
+  const Bracket b = narrow(excess, 0, local_, 1e-7);
+  return upper ? b.high : b.low;
+}
+
+double ShuffledReports::epsilon_upper(Delta delta) const {
+  return std::min(local_, solve(delta, true));
+}
+double ShuffledReports::epsilon_lower(Delta delta) const { return solve(delta, false); }
+
+Enclosure shuffle_delta(double local, std::uint64_t population, double epsilon,
+                        LocalGuarantee guarantee) {
+  return ShuffledReports(local, population, guarantee).delta(epsilon);
+}
+
 Enclosure shuffle_epsilon(double local, std::uint64_t population, Delta delta,
                           LocalGuarantee guarantee) {
-  const double target = std::log(delta.value());
-  const auto solve = [&](auto side, bool upper) {
-    const auto excess = [&](double e) {
-      const double d = side(shuffle_delta(local, population, e, guarantee));
-      return d > 0 ? std::log(d) - target : -1e3;
-    };
-    if (local == 0 || excess(0) <= 0) return 0.0;
-    const Bracket b = narrow(excess, 0, local, 1e-8);
-    return upper ? b.high : b.low;
-  };
-  const double upper = solve([](Enclosure i) { return i.upper; }, true);
-  return {std::min(upper, solve([](Enclosure i) { return i.lower; }, false)),
-          std::min(local, upper)};
+  const ShuffledReports reports(local, population, guarantee);
+  const double upper = reports.epsilon_upper(delta);
+  return {std::min(upper, reports.epsilon_lower(delta)), upper};
 }
 
 double shuffle_epsilon_closed_form(double local, std::uint64_t population, Delta delta) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sotto/accounting/composition/optimal.hpp"
 #include "sotto/core/values.hpp"
@@ -19,6 +20,27 @@
 namespace sotto {
 
 enum class LocalGuarantee { any_two_inputs, input_and_null };
+
+// The shuffled reports of a population: the law of the number of clones is computed once.
+class ShuffledReports {
+ public:
+  ShuffledReports(double local_epsilon, std::uint64_t population,
+                  LocalGuarantee guarantee = LocalGuarantee::any_two_inputs);
+
+  Enclosure delta(double epsilon) const;
+  double epsilon_upper(Delta delta) const;
+  double epsilon_lower(Delta delta) const;
+
+ private:
+  struct Block {
+    std::uint64_t begin, end;  // values of C
+    double weight;
+  };
+  double solve(Delta delta, bool upper) const;  // from that side
+
+  double local_;
+  std::vector<Block> blocks_;
+};
 
 Enclosure shuffle_delta(double local_epsilon, std::uint64_t population, double epsilon,
                         LocalGuarantee guarantee = LocalGuarantee::any_two_inputs);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "sotto/accounting/numeric/detail/outward.hpp"
 
@@ -55,8 +56,23 @@ double log_gamma(double x) {
   return ::lgamma_r(x, &sign);
 }
 
-double log_choose(double n, double k) {
-  return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1);
+namespace {
+constexpr std::uint64_t kFactorials = 100'002;
+
+double log_factorial(std::uint64_t n) {
+  static const std::vector<double> table = [] {
+    std::vector<double> t(kFactorials);
+    for (std::uint64_t i = 0; i < kFactorials; ++i) t[i] = log_gamma(static_cast<double>(i) + 1);
+    return t;
+  }();
+  return n < kFactorials ? table[n] : log_gamma(static_cast<double>(n) + 1);
+}
+}  // namespace
+
+LogChoice::LogChoice(std::uint64_t n) : n_(n), top_(log_factorial(n)) {}
+
+double LogChoice::operator()(std::uint64_t k) const {
+  return top_ - log_factorial(k) - log_factorial(n_ - k);
 }
 
 double log_binomial_pmf(std::uint64_t n, std::uint64_t k, double p, double one_minus_p) {
@@ -93,7 +109,7 @@ double power_excess(double a, double y) {
 }
 
 void LogSum::add(double x) {
-  if (x == -kInfinity) return;
+  if (x < max_ - 746) return;  // e^−746 is 0 as a double, and slow to find out
   if (x <= max_) {
     sum_ += std::exp(x - max_);
   } else {

@@ -43,6 +43,7 @@ class CellGrid {
  public:
   CellGrid(double h, std::vector<std::int64_t> points);
 
+  std::size_t size() const { return point_.size(); }
   CellGrid mirrored() const;  // the swapped pair
   StepLaw upper_step() const;
   StepLaw lower_step() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "sotto/accounting/numeric/detail/mills.hpp"
 #include "sotto/accounting/numeric/detail/outward.hpp"
@@ -142,14 +143,14 @@ double MixturePiece::high(double tail) const {
 }
 
 PieceNode MixturePiece::at(double z) const {
-  // Both densities relative to N(0,1): ratios stay moderate where the density does.
+  // Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio would be what is left of 1.
   double p = 0, q = 0;
   for (std::size_t i = 0; i < p_means.size(); ++i)
     p += p_weights[i] * std::expm1(p_means[i] * (z - 0.5 * p_means[i]));
   for (std::size_t i = 0; i < q_means.size(); ++i)
     q += q_weights[i] * std::expm1(q_means[i] * (z - 0.5 * q_means[i]));
   const double base = phi(z);
-  if (std::isfinite(p) && std::isfinite(q) && base > 0) {
+  if (p > -0.5 && p < kInfinity && q > -0.5 && q < kInfinity && base > 0) {
     return {base * (1 + p), base * (1 + q), std::log1p(p) - std::log1p(q)};
   }
   double pp = 0, qq = 0;
@@ -184,13 +185,16 @@ double MixturePiece::slope(double z) const {
 }
 
 double MixturePiece::where(double loss, double hint) const {
-  // Newton's method kept inside a bracket; a cell of the grid takes two or three steps from its neighbour.
-  double low = -kInfinity, high = kInfinity, z = hint;
-  const double farthest = 45 + *std::max_element(p_means.begin(), p_means.end()) -
-                          *std::min_element(q_means.begin(), q_means.end());
+  // Newton's method kept inside a bracket; a cell of the grid takes two or three steps from its neighbour. The loss may be flat for
+  // a long way before it rises, so a step that leads out of reach says nothing: the end of the reach is asked.
+  const double reach = 2 * (45 + *std::max_element(p_means.begin(), p_means.end()) -
+                            *std::min_element(q_means.begin(), q_means.end()));
+  double low = -kInfinity, high = kInfinity, z = std::clamp(hint, -reach, reach);
   for (int i = 0; i < 200; ++i) {
     const double miss = at(z).loss - loss;
     if (miss == 0) return z;
+    if (miss < 0 && z >= reach) return kInfinity;
+    if (miss > 0 && z <= -reach) return -kInfinity;
     (miss < 0 ? low : high) = z;
     double next = z - miss / slope(z);
     if (!(next > low && next < high)) {
@@ -198,8 +202,7 @@ double MixturePiece::where(double loss, double hint) const {
              : std::isinf(high) ? low + 1 + std::abs(low)
                                 : 0.5 * (low + high);
     }
-    if (next < -2 * farthest && std::isinf(low)) return -kInfinity;
-    if (next > 2 * farthest && std::isinf(high)) return kInfinity;
+    next = std::clamp(next, -reach, reach);
     if (std::abs(next - z) <= 1e-15 * (1 + std::abs(z))) return next;
     z = next;
   }
@@ -226,21 +229,58 @@ PieceTail MixturePiece::above(double z) const {
   return t;
 }
 
+namespace {
+// Calls f(from, to) for the parts of [from, to] that are near one of the means: elsewhere a density is below the smallest double,
+// and means may be thousands of standard deviations apart.
+template <class F>
+void near_means(std::vector<double> means, double from, double to, F&& f) {
+  constexpr double kNear = 39;
+  std::ranges::sort(means);
+  for (const double m : means) {
+    const double end = std::min(to, m + kNear);
+    from = std::max(from, m - kNear);
+    if (!(from < end)) continue;
+    f(from, end);
+    from = end;
+  }
+}
+constexpr double kFar = 45;  // e^−45 is below half a rounding
+
+// a − e^ε b where it keeps enough digits; nothing where it would cancel or leave the range of doubles.
+std::optional<double> difference(double a, double b, double epsilon) {
+  if (epsilon > 600 || b < 1e-290) return std::nullopt;
+  const double d = a - std::exp(epsilon) * b;
+  return d > 0.02 * a ? std::optional(d) : std::nullopt;
+}
+}  // namespace
+
 double MixturePiece::hockey_stick(double epsilon) const {
   const double top = high(1e-300);
   const double from = std::clamp(where(epsilon), low(1e-300), top);
-  double sum = above(top).p;
-  for_each_node(*this, from, top, [&](const PieceNode& n, double w) {
-    sum += w * n.p * std::max(0.0, -std::expm1(epsilon - n.loss));
+  // P exceeds e^ε Q exactly above `from`.
+  const PieceTail tail = above(from);
+  if (const auto d = difference(tail.p, tail.q, epsilon)) return *d;
+  // Where the loss is far above ε, e^ε Q is nothing beside P.
+  const double far = std::clamp(where(epsilon + kFar, from), from, top);
+  double sum = above(far).p;
+  near_means(p_means, from, far, [&](double a, double b) {
+    for_each_node(*this, a, b, [&](const PieceNode& n, double w) {
+      sum += w * n.p * std::max(0.0, -std::expm1(epsilon - n.loss));
+    });
   });
   return sum;
 }
 double MixturePiece::reverse_hockey_stick(double epsilon) const {
   const double bottom = low(1e-300);
   const double to = std::clamp(where(-epsilon), bottom, high(1e-300));
-  double sum = below(bottom).q;
-  for_each_node(*this, bottom, to, [&](const PieceNode& n, double w) {
-    sum += w * n.q * std::max(0.0, -std::expm1(epsilon + n.loss));
+  const PieceTail tail = below(to);
+  if (const auto d = difference(tail.q, tail.p, epsilon)) return *d;
+  const double far = std::clamp(where(-epsilon - kFar, to), bottom, to);
+  double sum = below(far).q;
+  near_means(q_means, far, to, [&](double a, double b) {
+    for_each_node(*this, a, b, [&](const PieceNode& n, double w) {
+      sum += w * n.q * std::max(0.0, -std::expm1(epsilon + n.loss));
+    });
   });
   return sum;
 }

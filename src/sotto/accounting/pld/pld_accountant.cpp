@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/numeric/detail/outward.hpp"
@@ -13,7 +14,7 @@ namespace sotto {
 namespace {
 
 constexpr std::size_t kMostAlternatives = 64;
-constexpr std::size_t kMostMoving = 32;  // parts between which a record may move
+constexpr std::size_t kMostMoving = 6;  // different parts between which a record may move
 
 void check_tolerance(double tolerance) {
   if (!(tolerance > 0 && tolerance < 1)) {
@@ -114,15 +115,21 @@ LawRun parallel_run(const ParallelEvent& parallel, Relation relation, bool moved
   };
   if (laws.size() == 1 && one_law(laws.front())) return laws.front().front();
   constexpr double kEnd = 1e-25, kTolerance = 1e-2;
+  const auto delta_of = [&](const PrivacyProfile& p, double epsilon) {
+    return p.delta(epsilon, kTolerance, Direction::both, Wanted::upper).upper;
+  };
   double end = 1e-3;
   const auto worst = [&](double epsilon) {
     double d = 0;
-    for (const PrivacyProfile& p : profiles) d = std::max(d, p.delta(epsilon, kTolerance).upper);
+    for (const PrivacyProfile& p : profiles) d = std::max(d, delta_of(p, epsilon));
     return d;
   };
-  for (const PrivacyProfile& p : profiles) end = std::max(end, p.epsilon(kEnd, kTolerance).upper);
+  for (const PrivacyProfile& p : profiles)
+    end = std::max(end, p.epsilon(kEnd, kTolerance, Direction::both, Wanted::upper).upper);
+  // A point of the curve is a closed form for one mechanism and a transform for several.
+  const bool closed = std::ranges::all_of(laws, one_law);
   LawRun out;
-  out.upper = law_from_curve(end, 200, worst);
+  out.upper = law_from_curve(end, closed ? 200 : 64, worst);
   out.attained = false;
   for (const auto& l : laws)
     if (one_law(l) && l.front().attained && !out.lower) out.lower = l.front().upper;
@@ -154,23 +161,42 @@ bool has_two_views(const Event& event, Relation relation) {
   return false;
 }
 
+// ask(profile, tolerance, wanted). Of several profiles the one that looks worst at a glance is asked first; those that are certainly
+// better are not asked again.
 template <class Ask>
-Bound worst_of(const Spec& spec, SampleView view, const Ask& ask) {
+Bound worst_of(const Spec& spec, SampleView view, double tolerance, Wanted wanted, const Ask& ask) {
+  constexpr double kGlance = 1e-2;
+  const std::vector<PrivacyProfile> profiles = profiles_of(spec, view);
+  std::vector<std::pair<double, const PrivacyProfile*>> order;
+  for (const PrivacyProfile& p : profiles) {
+    double at_most = kInfinity;
+    if (profiles.size() > 1) {
+      try {
+        at_most = ask(p, kGlance, Wanted::upper).upper;
+      } catch (const AccountingError&) {
+        // Asked in full, it will say why.
+      }
+    }
+    order.push_back({at_most, &p});
+  }
+  std::ranges::stable_sort(order, std::greater{}, [](const auto& o) { return o.first; });
   Bound bound{0, 0, Accountant::pld, "privacy loss distribution, connect-the-dots"};
-  for (const PrivacyProfile& profile : profiles_of(spec, view)) {
-    const CertifiedInterval i = ask(profile);
-    bound.upper = std::max(bound.upper, i.upper);
-    bound.lower = std::max(bound.lower, i.lower);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && order[i].first <= bound.upper) break;
+    const CertifiedInterval interval = ask(*order[i].second, tolerance, wanted);
+    bound.upper = std::max(bound.upper, interval.upper);
+    bound.lower = std::max(bound.lower, interval.lower);
   }
   return bound;
 }
 
 // Each view gives a bound of its own.
 template <class Ask>
-Bound best_view(const Spec& spec, const Ask& ask) {
-  Bound bound = worst_of(spec, SampleView::amplified, ask);
+Bound best_view(const Spec& spec, double tolerance, Wanted wanted, const Ask& ask) {
+  check_tolerance(tolerance);
+  Bound bound = worst_of(spec, SampleView::amplified, tolerance, wanted, ask);
   if (has_two_views(spec.event(), spec.relation)) {
-    const Bound other = worst_of(spec, SampleView::revealed, ask);
+    const Bound other = worst_of(spec, SampleView::revealed, tolerance, wanted, ask);
     bound.upper = std::min(bound.upper, other.upper);
     bound.lower = std::max(bound.lower, other.lower);
   }
@@ -187,18 +213,18 @@ std::vector<PrivacyProfile> profiles_of(const Spec& spec, SampleView view) {
 }
 
 Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted) {
-  check_tolerance(tolerance);
-  return best_view(spec, [&](const PrivacyProfile& p) {
-    return p.epsilon(delta.value(), tolerance, Direction::both, wanted);
+  return best_view(spec, tolerance, wanted, [&](const PrivacyProfile& p, double t, Wanted w) {
+    return p.epsilon(delta.value(), t, Direction::both, w);
   });
 }
 
 Bound pld_delta(const Spec& spec, double epsilon, double tolerance) {
-  check_tolerance(tolerance);
   if (!(epsilon >= 0 && std::isfinite(epsilon))) {
     throw InvalidArgument(fmt::format("epsilon is {}; it must be 0 or more and finite", epsilon));
   }
-  return best_view(spec, [&](const PrivacyProfile& p) { return p.delta(epsilon, tolerance); });
+  return best_view(spec, tolerance, Wanted::both, [&](const PrivacyProfile& p, double t, Wanted w) {
+    return p.delta(epsilon, t, Direction::both, w);
+  });
 }
 
 }  // namespace sotto

@@ -10,8 +10,17 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kLargestTransform = std::size_t{1} << 20;
-constexpr double kMostCells = 1 << 21;  // of one use
+// The most that a question may cost. A coarse tolerance is what searches and comparisons ask for, thousands of times.
+struct Effort {
+  std::size_t transform;  // points
+  double cells;           // of one use; three times as many in all rounds together
+};
+constexpr Effort effort_for(double tolerance) {
+  if (tolerance < 5e-3) return {std::size_t{1} << 20, 1 << 21};
+  if (tolerance < 2e-2) return {std::size_t{1} << 17, 1 << 18};
+  return {std::size_t{1} << 15, 1 << 16};
+}
+constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 constexpr double kCheapCells =
     1 << 13;  // a grid this size costs next to nothing, so never use a coarser one
 constexpr double kWindowWidths =
@@ -93,6 +102,8 @@ PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)
     attained_ = attained_ && run.attained;
     uses_ += static_cast<double>(run.count);
     range_ = std::max(range_, lowest_loss(run.upper, true) - lowest_loss(run.upper, false));
+    for (const LossPiece& piece : run.upper.pieces)
+      if (std::holds_alternative<MixturePiece>(piece)) cell_price_ = kMixtureCell;
   }
   find_anchor();
   for (const LawRun& run : runs_) {
@@ -152,14 +163,15 @@ void PrivacyProfile::find_anchor() {
 }
 
 // The finest grid that the limits of work allow.
-double PrivacyProfile::finest_grid(const Candidate& candidate) const {
-  return std::max(kWindowWidths * 1.3 * candidate.spread / static_cast<double>(kLargestTransform),
-                  range_ / kMostCells);
+double PrivacyProfile::finest_grid(const Question& question, const Candidate& candidate) const {
+  const Effort effort = effort_for(question.tolerance);
+  return std::max(kWindowWidths * 1.3 * candidate.spread / static_cast<double>(effort.transform),
+                  cell_price_ * range_ / effort.cells);
 }
 
 double PrivacyProfile::choose_grid(const Question& question, const Candidate& candidate) const {
   const Saddle& saddle = candidate.saddle;
-  const double finest = finest_grid(candidate), tolerance = question.tolerance;
+  const double finest = finest_grid(question, candidate), tolerance = question.tolerance;
   if (off_grid_ == 0 && anchor_ >= finest) return anchor_;
   // Gap in ε: off_grid·(1+θ)h²/8; in ln δ: θ times that.
   const double wanted = question.for_epsilon ? tolerance * std::max(saddle.epsilon, 1e-6)
@@ -177,6 +189,7 @@ double PrivacyProfile::choose_grid(const Question& question, const Candidate& ca
 CertifiedInterval PrivacyProfile::one_direction(const Question& question, const Grids& grids,
                                                 double h, const Candidate& candidate) const {
   const bool reverse = candidate.reverse;
+  const std::size_t largest = effort_for(question.tolerance).transform;
   const auto steps = [&](const std::vector<CellGrid>& laws, BoundSide side) {
     std::vector<StepRun> out;
     for (std::size_t g = 0; g < runs_.size(); ++g) {
@@ -200,7 +213,7 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
   for (int attempt = 0; attempt < 4; ++attempt) {
     std::optional<TiltedSum> sum;
     try {
-      sum.emplace(upper, h, theta, BoundSide::upper, kLargestTransform, target);
+      sum.emplace(upper, h, theta, BoundSide::upper, largest, target);
     } catch (const AccountingError&) {
       if (!std::isfinite(result.upper) || attempt == 0) throw;
       break;  // the tilt that would be better needs more room than there is
@@ -233,7 +246,7 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
     for (const double tilt : {best_theta, candidate.saddle.theta}) {
       double found = 0;
       try {
-        const TiltedSum total(lower, h, tilt, BoundSide::lower, kLargestTransform, target);
+        const TiltedSum total(lower, h, tilt, BoundSide::lower, largest, target);
         found = question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
       } catch (const AccountingError&) {
         // On a grid as coarse as the loss of one use merging may leave nothing; 0 is then what is known.
@@ -330,13 +343,16 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
   Refined out;
   CertifiedInterval& best = out.interval;
   best = {question.for_epsilon ? kInfinity : 1, 0};
-  double h = choose_grid(question, candidate), floor = finest_grid(candidate);
+  double h = choose_grid(question, candidate), floor = finest_grid(question, candidate);
   double widest = kInfinity;  // how much too wide the window of the last tilt was on this grid
   int moved = 0;
+  double cells = 0;  // made so far
+  const double most = 3 * effort_for(question.tolerance).cells;
   for (work_.rounds = 1; work_.rounds <= kRounds; ++work_.rounds) {
     work_.h = h;
     try {
       Grids grids = grids_for(question, h, tail, candidate.saddle.theta);
+      for (const CellGrid& g : grids.upper) cells += cell_price_ * static_cast<double>(g.size());
       const CertifiedInterval now = one_direction(question, grids, h, candidate);
       if (now.upper <= best.upper || out.h == 0) out.grids = std::move(grids), out.h = h;
       best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
@@ -355,7 +371,7 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
       continue;
     }
     const double gap = best.upper > 0 ? (best.upper - best.lower) / best.upper : 0;
-    if (gap <= question.tolerance) break;
+    if (gap <= question.tolerance || (cells > most && std::isfinite(best.upper))) break;
     const Saddle& saddle = candidate.saddle;
     const double off = best.upper - saddle.epsilon;
     if (question.for_epsilon && std::isfinite(best.upper) && moved < 2 &&
@@ -364,7 +380,7 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
       candidate = candidate_at(question, moments.for_epsilon(best.upper, candidate.reverse),
                                moments, candidate.reverse);
       h = std::min(choose_grid(question, candidate), 0.5 * h);
-      floor = finest_grid(candidate);
+      floor = finest_grid(question, candidate);
       widest = kInfinity;
       ++moved;
       continue;
@@ -440,8 +456,10 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
       continue;
     }
     const double theta = candidates.front().saddle.theta;
-    if (dominated(question, first.grids, first.h, best.upper, c.saddle, c.reverse) ||
-        dominated_on_coarse_grid(question, first.h, tail, theta, best.upper, c))
+    // No grid was wide enough for the first: nothing to compare with.
+    if (first.h > 0 &&
+        (dominated(question, first.grids, first.h, best.upper, c.saddle, c.reverse) ||
+         dominated_on_coarse_grid(question, first.h, tail, theta, best.upper, c)))
       continue;
     const CertifiedInterval other = refine(question, c, moments, tail).interval;
     best = {std::max(best.upper, other.upper), std::max(best.lower, other.lower)};
@@ -477,7 +495,9 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
                                                          : nullptr;
   const auto lower = [&](double epsilon) {
     if (!low_law) return 0.0;
-    const double v = value(*low_law, epsilon + low_law->shift) - low_law->charged;
+    // Losses are quotients and products, each right to a few roundings.
+    const double rounding = 8 * kUlp * (1 + epsilon);
+    const double v = value(*low_law, epsilon + low_law->shift + rounding) - low_law->charged;
     return std::max(0.0, v) * std::exp(-low_law->slack) * (1 - kError);
   };
   if (!question.for_epsilon) return {upper(question.value), lower(question.value)};
@@ -524,9 +544,9 @@ CertifiedInterval PrivacyProfile::epsilon(double delta, double tolerance, Direct
                                           Wanted wanted) const {
   return trimmed_answer({true, delta, tolerance, wanted}, direction);
 }
-CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance,
-                                        Direction direction) const {
-  return trimmed_answer({false, epsilon, tolerance}, direction);
+CertifiedInterval PrivacyProfile::delta(double epsilon, double tolerance, Direction direction,
+                                        Wanted wanted) const {
+  return trimmed_answer({false, epsilon, tolerance, wanted}, direction);
 }
 
 }  // namespace sotto

@@ -4,8 +4,10 @@
 // Guarantee  upper is a true upper bound of the optimal value for the events, lower a true lower bound of what some mechanism
 //            described by the events attains.
 // Method     The gap of connect-the-dots and merging is T(1+θ)h²/8 in ε, which gives the grid; it is measured and refined if needed.
+//            The number of cells, of points of a transform and of rounds is limited by the tolerance asked for: beyond it the gap stays
+//            larger than wanted, and upper and lower say so.
 // Numerics   Truncation, aliasing and round-off of the transform are bounded and charged outwards (docs/math/pld.md §5–6).
-// Numerics   See compose.hpp and grid.hpp; estimates (moments.hpp) choose parameters only.
+//            See compose.hpp and grid.hpp; estimates (moments.hpp) choose parameters only.
 // Reference  docs/math/pld.md §7.
 #pragma once
 
@@ -48,8 +50,8 @@ class PrivacyProfile {
   // Throw AccountingError when nothing can be bounded.
   CertifiedInterval epsilon(double delta, double tolerance, Direction direction = Direction::both,
                             Wanted wanted = Wanted::both) const;
-  CertifiedInterval delta(double epsilon, double tolerance,
-                          Direction direction = Direction::both) const;
+  CertifiedInterval delta(double epsilon, double tolerance, Direction direction = Direction::both,
+                          Wanted wanted = Wanted::both) const;
 
   // Grid used last, for benches and tests.
   struct Work {
@@ -99,7 +101,7 @@ class PrivacyProfile {
                                 double bound, const Candidate& candidate) const;
   Grids grids_for(const Question& question, double h, double tail, double theta) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
-  double finest_grid(const Candidate& candidate) const;
+  double finest_grid(const Question& question, const Candidate& candidate) const;
   double choose_grid(const Question& question, const Candidate& candidate) const;
   void merge_gaussians();
   void find_anchor();
@@ -111,6 +113,7 @@ class PrivacyProfile {
   double anchor_ = 0;    // a loss that atoms are multiples of; 0: none
   double largest_total_ = 0, lost_ = 0;  // Σ of the largest losses, and of the masses beyond
   double range_ = 1e-300;                // of the loss of one use
+  double cell_price_ = 1;                // of a cell of its grid
   mutable Work work_;
 };
 

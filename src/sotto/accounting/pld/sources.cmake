@@ -5,4 +5,4 @@ set(SOTTO_PLD_HEADERS pld/catalogue.hpp pld/compose.hpp pld/detail/fft.hpp pld/g
                       pld/piece.hpp pld/pld_accountant.hpp pld/profile.hpp pld/detail/quadrature.hpp pld/detail/two_point.hpp)
 set(SOTTO_PLD_TESTS pld/engine_test.cpp pld/known_answers_test.cpp pld/pld_accountant_test.cpp)
 # Products of complex numbers without the recovery of infinities: all factors are finite here.
-set_source_files_properties(pld/fft.cpp pld/compose.cpp PROPERTIES COMPILE_OPTIONS "-O3;-fcx-limited-range" SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(pld/fft.cpp pld/compose.cpp PROPERTIES COMPILE_OPTIONS "-O3;$<$<CXX_COMPILER_ID:GNU>:-fcx-limited-range>" SKIP_PRECOMPILE_HEADERS ON)

@@ -40,15 +40,18 @@ Single from_curve(const Event& event, Relation relation) {
   return {[curve](double a) { return (*curve)(a); }, curve->delta(), curve->largest_order()};
 }
 
+// Events whose divergence is a quadrature or a long sum.
+bool costly_order(const Event& event) {
+  return event.get_if<SampledEvent>() || event.get_if<GaussianMixtureEvent>() ||
+         event.get_if<DiscreteLaplaceEvent>() || event.get_if<ParallelEvent>() ||
+         event.get_if<PrivateSelectionEvent>();
+}
+
 // The curve of what runs inside another mechanism, whose own curve asks it at hundreds of orders: quadratures and sums are kept.
 Single inner_curve(const Event& event, Relation relation) {
   Single inner = from_curve(event, relation);
-  const auto costly = [](const Run& run) {
-    return run.event.get_if<SampledEvent>() || run.event.get_if<GaussianMixtureEvent>() ||
-           run.event.get_if<DiscreteLaplaceEvent>() || run.event.get_if<ParallelEvent>() ||
-           run.event.get_if<PrivateSelectionEvent>();
-  };
-  if (std::ranges::any_of(run_lengths(event), costly))
+  if (std::ranges::any_of(run_lengths(event),
+                          [](const Run& run) { return costly_order(run.event); }))
     inner.divergence = tabulated(std::move(inner.divergence));
   return inner;
 }
@@ -119,7 +122,7 @@ Single poisson(const SampledEvent& e, Relation relation) {
     return {[q, base](double a) { return renyi_sampled_convex(q, base.divergence(a), a); },
             base.delta, base.largest_order};
   }
-  return {[q, base](double a) { return renyi_sampled_general(q, base.divergence, a); }, base.delta,
+  return {renyi_sampled_general(q, base.divergence), base.delta,
           std::min(base.largest_order, kLargestSampledOrder / 10)};
 }
 
@@ -315,6 +318,7 @@ RenyiCurve::RenyiCurve(const Event& event, Relation relation) {
   for (const Run& run : run_lengths(event)) {
     Single s = single(run.event, relation);
     const auto count = static_cast<double>(run.count);
+    costly_ = costly_ || costly_order(run.event);
     delta_ = add_up(delta_, run.count == 1 ? s.delta : multiply_up(s.delta, count));
     largest_order_ = std::min(largest_order_, s.largest_order);
     terms_.push_back({std::move(s.divergence), count});

@@ -28,6 +28,8 @@ class RenyiCurve {
   double operator()(double order) const;  // +∞ where nothing is bounded
   double delta() const { return delta_; }
   double largest_order() const { return largest_order_; }
+  // Whether an order costs a quadrature or a long sum: who asks for hundreds keeps a table (renyi_table.hpp).
+  bool costly() const { return costly_; }
 
  private:
   struct Term {
@@ -36,6 +38,7 @@ class RenyiCurve {
   };
   std::vector<Term> terms_;
   double delta_ = 0, largest_order_ = kLargestOrder;
+  bool costly_ = false;
 };
 
 Bound rdp_epsilon(const Spec& spec, Delta delta);

@@ -26,13 +26,12 @@ double log_mix(double rate, double x) {
 
 double sampled_gaussian_integer(double rate, double s, std::uint64_t order) {
   const auto a = static_cast<double>(order);
-  const double v = 1 / (2 * s * s), log_q = std::log(rate), log_p = std::log1p(-rate),
-               top = log_gamma(a + 1);
+  const double v = 1 / (2 * s * s), log_q = std::log(rate), log_p = std::log1p(-rate);
+  const LogChoice log_choice(order);
   LogSum sum;
   for (std::uint64_t j = 2; j <= order; ++j) {
     const auto k = static_cast<double>(j);
-    const double log_choice = top - log_gamma(k + 1) - log_gamma(a - k + 1);
-    sum.add(log_choice + k * log_q + (a - k) * log_p + log_expm1(k * (k - 1) * v));
+    sum.add(log_choice(j) + k * log_q + (a - k) * log_p + log_expm1(k * (k - 1) * v));
   }
   const double rest = sum.log();
   const double log_a = rest < 30 ? std::log1p(std::exp(rest)) : rest + std::log1p(std::exp(-rest));
@@ -66,7 +65,7 @@ double renyi_sampled_gaussian(double rate, double s, double order) {
         [&](double z) {
           return LossPoint{log_normal_density(z), log_mix(rate, c * z - 0.5 * c * c)};
         },
-        -13, order * c + 13, panel_width(c), order);
+        log_normal_most, -13, order * c + 13, panel_width(c), order);
     value = widen_up(moment / (order - 1), slack(order));
   }
   return std::min(plain, value);
@@ -93,8 +92,10 @@ double renyi_gaussian_mixture(std::span<const double> shifts, std::span<const do
                      small && relative > -0.5 ? std::log1p(relative) : sum.log()};
   };
   const double panel = panel_width(c);
-  const double forward = log_power_moment(point, -13, order * c + 13, panel, order);
-  const double backward = log_power_moment(point, -13 - (order - 1) * c, 13, panel, 1 - order);
+  const double forward =
+      log_power_moment(point, log_normal_most, -13, order * c + 13, panel, order);
+  const double backward =
+      log_power_moment(point, log_normal_most, -13 - (order - 1) * c, 13, panel, 1 - order);
   return std::min(plain, widen_up(std::max(forward, backward) / (order - 1), slack(order)));
 }
 
@@ -104,13 +105,14 @@ double renyi_sampled_gaussian_replace(double rate, double s, double order) {
   if (rate == 1) return plain;
   const double convex = renyi_sampled_convex(rate, plain, order);
   if (c > kSteepest / 2 || order * c > 1e4) return std::min(plain, convex);
+  const auto lower = [&](double z) { return log_mix(rate, -c * z - 0.5 * c * c); };
   const auto point = [&](double z) {
-    const double up = log_mix(rate, c * z - 0.5 * c * c),
-                 down = log_mix(rate, -c * z - 0.5 * c * c);
+    const double up = log_mix(rate, c * z - 0.5 * c * c), down = lower(z);
     return LossPoint{log_normal_density(z) + down, up - down};
   };
+  const auto most = [&](double l, double r) { return log_normal_most(l, r) + lower(l); };
   const double moment =
-      log_power_moment(point, -13 - c, (2 * order - 1) * c + 13, panel_width(2 * c), order);
+      log_power_moment(point, most, -13 - c, (2 * order - 1) * c + 13, panel_width(2 * c), order);
   return std::min({plain, convex, widen_up(moment / (order - 1), slack(order))});
 }
 
@@ -140,31 +142,36 @@ double renyi_sampled_convex(double rate, double divergence, double order) {
                   widen_up(log_mix(rate, (order - 1) * divergence) / (order - 1), 1e-13));
 }
 
-double renyi_sampled_general(double rate, const RenyiBound& inner, double order) {
-  const double plain = inner(order);
-  if (rate == 1 || !std::isfinite(plain)) return plain;
-  const auto at = [&](std::uint64_t n) {
-    const auto a = static_cast<double>(n);
-    const double log_q = std::log(rate), log_p = std::log1p(-rate), top = log_gamma(a + 1);
-    // (1−q)^(α−1)(αq − q + 1) = 1 − (something): keep 1 apart so that small divergences keep their digits.
-    const double first = std::expm1((a - 1) * log_p + std::log1p((a - 1) * rate));
-    LogSum sum;
-    for (std::uint64_t j = 2; j <= n; ++j) {
-      const auto k = static_cast<double>(j);
-      const double r = inner(k);
-      if (!std::isfinite(r)) return kInfinity;
-      sum.add((j == 2 ? 0 : std::log(3.0)) + top - log_gamma(k + 1) - log_gamma(a - k + 1) +
-              k * log_q + (a - k) * log_p + (k - 1) * r);
-    }
-    const double rest = sum.log();
-    const double log_a =
-        rest < 600 ? std::log1p(std::max(0.0, first + std::exp(rest)) + 1e-15) : rest + 1e-12;
-    return widen_up(log_a / (a - 1), slack(a));
+RenyiBound renyi_sampled_general(double rate, RenyiBound inner) {
+  if (rate == 1) return inner;
+  const auto moments = std::make_shared<WholeMoments>(inner);
+  return [rate, inner = std::move(inner), moments](double order) {
+    const double plain = inner(order);
+    if (!std::isfinite(plain)) return plain;
+    const auto at = [&](std::uint64_t n) {
+      const auto a = static_cast<double>(n);
+      const double log_q = std::log(rate), log_p = std::log1p(-rate);
+      // (1−q)^(α−1)(αq − q + 1) = 1 − (something): keep 1 apart so that small divergences keep their digits.
+      const double first = std::expm1((a - 1) * log_p + std::log1p((a - 1) * rate));
+      const LogChoice log_choice(n);
+      LogSum sum;
+      for (std::uint64_t j = 2; j <= n; ++j) {
+        const auto k = static_cast<double>(j);
+        const double moment = (*moments)[j];
+        if (!std::isfinite(moment)) return kInfinity;
+        sum.add((j == 2 ? 0 : std::log(3.0)) + log_choice(j) + k * log_q + (a - k) * log_p +
+                moment);
+      }
+      const double rest = sum.log();
+      const double log_a =
+          rest < 600 ? std::log1p(std::max(0.0, first + std::exp(rest)) + 1e-15) : rest + 1e-12;
+      return widen_up(log_a / (a - 1), slack(a));
+    };
+    double bound = renyi_sampled_convex(rate, plain, order);
+    if (order <= kLargestSampledOrder / 10)
+      bound = std::min(bound, interpolate_integer_orders(at, order));
+    return std::min(plain, bound);
   };
-  double bound = renyi_sampled_convex(rate, plain, order);
-  if (order <= kLargestSampledOrder / 10)
-    bound = std::min(bound, interpolate_integer_orders(at, order));
-  return std::min(plain, bound);
 }
 
 }  // namespace sotto

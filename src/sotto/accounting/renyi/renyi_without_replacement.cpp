@@ -24,16 +24,30 @@ std::vector<double> log_central_moments(double c, std::uint64_t largest) {
                high = l_max * c + std::sqrt(l_max) + 13;
   const auto panels = static_cast<long>(std::ceil((high - low) / panel));
   const double width = (high - low) / static_cast<double>(panels);
+  const auto log_size = [c](double z) {
+    const double x = c * z - 0.5 * c * c;
+    return x > 30 ? log_expm1(x) : std::log(std::abs(std::expm1(x)));
+  };
+  // What is e^−60 of a value that a moment has for certain, at its likely peaks, is not added.
+  std::vector<double> nothing(sums.size());
+  for (std::size_t h = 1; h < sums.size(); ++h) {
+    const double l = 2 * static_cast<double>(h);
+    double value = -1e308;
+    for (const double z : {l * c, std::sqrt(l), l * c + std::sqrt(l)})
+      value = std::max(value, log_normal_density(z) + l * log_size(z));
+    nothing[h] = value - 60;
+  }
   const GaussLegendre& rule = gauss_legendre();
   for (long i = 0; i < panels; ++i) {
     for (int j = 0; j < 12; ++j) {
       const double z = low + width * (static_cast<double>(i) + 0.5 * (1 + rule.node[j]));
-      const double x = c * z - 0.5 * c * c;
-      const double size = x > 30 ? log_expm1(x) : std::log(std::abs(std::expm1(x)));
+      const double size = log_size(z);
       if (!std::isfinite(size)) continue;  // the one point where P = Q
       const double base = std::log(0.5 * width * rule.weight[j]) + log_normal_density(z);
-      for (std::size_t h = 1; h < sums.size(); ++h)
-        sums[h].add(base + 2 * static_cast<double>(h) * size);
+      for (std::size_t h = 1; h < sums.size(); ++h) {
+        const double x = base + 2 * static_cast<double>(h) * size;
+        if (x > nothing[h]) sums[h].add(x);
+      }
     }
   }
   std::vector<double> out(sums.size());
@@ -45,13 +59,14 @@ std::vector<double> log_central_moments(double c, std::uint64_t largest) {
 template <class Term>
 double binomial_sum(double rate, std::uint64_t order, Term log_term) {
   const auto a = static_cast<double>(order);
-  const double log_q = std::log(rate), top = log_gamma(a + 1);
+  const double log_q = std::log(rate);
+  const LogChoice log_choice(order);
   LogSum sum;
   for (std::uint64_t j = 2; j <= order; ++j) {
     const auto k = static_cast<double>(j);
     const double t = log_term(j);
     if (t == kInfinity) return kInfinity;
-    sum.add(top - log_gamma(k + 1) - log_gamma(a - k + 1) + k * log_q + t);
+    sum.add(log_choice(j) + k * log_q + t);
   }
   const double s = sum.log();
   const double log_a = s < 30 ? std::log1p(std::exp(s)) : s + std::log1p(std::exp(-s));
@@ -87,7 +102,8 @@ RenyiBound renyi_without_replacement_gaussian(double rate, double s) {
 }
 
 RenyiBound renyi_without_replacement(double rate, RenyiBound inner, double pure_epsilon) {
-  return [rate, inner = std::move(inner), pure_epsilon](double order) {
+  const auto moments = std::make_shared<WholeMoments>(inner);
+  return [rate, inner = std::move(inner), moments, pure_epsilon](double order) {
     const double plain = inner(order);
     if (rate == 1 || !std::isfinite(plain) || order > kLargestOrderHere) return plain;
     // ln min(2, (e^ε∞ − 1)^j)
@@ -95,10 +111,11 @@ RenyiBound renyi_without_replacement(double rate, RenyiBound inner, double pure_
     const auto at = [&](std::uint64_t a) {
       return binomial_sum(rate, a, [&](std::uint64_t j) {
         const auto k = static_cast<double>(j);
-        const double r = inner(k);
-        if (!std::isfinite(r)) return kInfinity;
-        const double general = (k - 1) * r + std::min(std::log(2.0), k * log_range);
-        return j == 2 && r > 0 ? std::min(general, std::log(4.0) + log_expm1(r)) : general;
+        const double moment = (*moments)[j];
+        if (!std::isfinite(moment)) return kInfinity;
+        const double general = moment + std::min(std::log(2.0), k * log_range);
+        return j == 2 && moment > 0 ? std::min(general, std::log(4.0) + log_expm1(moment))
+                                    : general;
       });
     };
     return std::min(

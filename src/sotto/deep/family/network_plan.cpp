@@ -190,8 +190,7 @@ Explanation NetworkTraining::explain() const {
                         "the clip norm, which is charged (proved for small batches, measured "
                         "beyond)")};
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
-    e.assumptions.push_back(
-        "noise is drawn and added in floating point (--noise exact avoids this)");
+    e.assumptions.push_back("noise is drawn and added in floating point (exact noise avoids this)");
   if (plan_ && !row_by_row_.empty()) {  // a run has ended, so that all its steps were followed
     e.words += fmt::format("; {}", row_by_row_);
     e.assumptions.push_back(row_by_row_);
@@ -287,7 +286,7 @@ void NetworkTraining::fit(const Records& records, Rng& rng, RunControl& control)
                     ? fmt::format("interrupted after step {} of {}; the state is in '{}'",
                                   trainer_->done(), trainer_->planned(), control.checkpoints->path)
                     : std::string("interrupted"),
-                control.checkpoints ? "the same command with --resume goes on" : "");
+                control.checkpoints ? "the same command with `resume` goes on" : "");
 }
 
 TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control) {

@@ -34,7 +34,7 @@ BEGIN
     RAISE EXCEPTION 'the entry contradicts itself' USING ERRCODE = 'SOT01';
   END IF;
 
-  IF p_kind IN ('store', 'dataset') THEN
+  IF p_kind IN ('store', 'dataset', 'decision') THEN
     IF NOT has_table_privilege(session_user, 'sotto_datasets', 'INSERT') THEN
       RAISE EXCEPTION 'permission denied to create data sets' USING ERRCODE = '42501';
     END IF;
@@ -43,6 +43,14 @@ BEGIN
       WHERE seq = p_refers AND kind = 'reserve' AND dataset = p_dataset;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the entry settles what is no reservation' USING ERRCODE = 'SOT01';
+    END IF;
+  ELSIF p_kind = 'refuse' THEN
+    IF p_key IS NOT NULL OR p_refers IS NOT NULL THEN
+      RAISE EXCEPTION 'a refusal uses up no key' USING ERRCODE = 'SOT01';
+    END IF;
+    PERFORM 1 FROM sotto_datasets WHERE name = p_dataset;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the entry is about no data set' USING ERRCODE = 'SOT01';
     END IF;
   ELSIF p_kind NOT IN ('reserve', 'charge') OR p_key IS NULL OR p_refers IS NOT NULL THEN
     RAISE EXCEPTION 'the entry is of no known kind' USING ERRCODE = 'SOT01';
@@ -64,7 +72,7 @@ BEGIN
   ELSIF p_part IS NOT NULL OR p_spend IS NOT NULL THEN
     RAISE EXCEPTION 'the entry changes no spend' USING ERRCODE = 'SOT01';
   END IF;
-  IF p_kind NOT IN ('store', 'dataset') AND said->>'spends' IS DISTINCT FROM (
+  IF p_kind NOT IN ('store', 'dataset', 'decision') AND said->>'spends' IS DISTINCT FROM (
       SELECT encode(sha256(convert_to(string_agg(
           encode(sha256(convert_to(part, 'UTF8')), 'hex') || ' ' ||
           encode(sha256(convert_to(spend, 'UTF8')), 'hex') || E'\n',

@@ -55,7 +55,8 @@ File* own(sqlite3_file* f) { return reinterpret_cast<File*>(f); }
 sqlite3_vfs* system_vfs() { return sqlite3_vfs_find(nullptr); }
 
 // Forwards a method of sqlite3_io_methods to the system's file.
-#define SOTTO_FORWARD(method, ...) own(f)->real()->pMethods->method(own(f)->real(), ##__VA_ARGS__)
+#define SOTTO_FORWARD(method, ...) \
+  own(f)->real()->pMethods->method(own(f)->real() __VA_OPT__(, ) __VA_ARGS__)
 
 int file_close(sqlite3_file* f) { return SOTTO_FORWARD(xClose); }
 int file_read(sqlite3_file* f, void* to, int amount, sqlite3_int64 offset) {

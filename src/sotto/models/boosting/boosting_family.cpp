@@ -21,7 +21,9 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 
 Merit merit(const Situation& s) {
   if (s.pure) return {};
-  if (s.classes > 0) return {0.5, "interactions of few columns"};
+  if (s.classes > 2) return {0.5, "interactions of few columns"};
+  if (s.signal >= 11000) return {0.95, "many records: trees find interactions and follow them"};
+  if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
 }
 

@@ -62,8 +62,8 @@ struct Mechanisms {
         // One record added to a node: the plan of add_remove. What neighbours differ by is in event().
         choices.emplace_back(SelectionOptions{
             .relation = Relation::add_remove,
-            .sensitivity = NodeStatistics::kScoreSensitivity,
-            .budget = Budget::pure(epsilon / moves),
+            .sensitivity = std::nextafter(NodeStatistics::kScoreSensitivity * moves, 2 * moves),
+            .budget = Budget::pure(epsilon),
             .selector = budget.is_pure() ? Selector::permute_and_flip : Selector::exponential,
             .monotonic = true});
       } else {
@@ -78,7 +78,7 @@ struct Mechanisms {
     std::vector<Event> all;
     for (const SelectionPlan& choice : choices) {
       const double epsilon =
-          std::nextafter(choice.epsilon() * moves, std::numeric_limits<double>::infinity());
+          std::nextafter(choice.epsilon(), std::numeric_limits<double>::infinity());
       if (leaves.gaussian()) {
         all.push_back(ExponentialEvent{.epsilon = epsilon});
       } else {

@@ -9,7 +9,17 @@ double log_add_exp(double a, double b);  // ln(e^a + e^b); −∞ is an empty su
 double log_expm1(double x);              // ln(e^x − 1), x > 0
 double log1m_exp(double x);              // ln(1 − e^x), x < 0
 double log_gamma(double x);              // ln Γ(x), x > 0; thread-safe
-double log_choose(double n, double k);
+
+// ln C(n, k) for one n and many k: logarithms of factorials up to 1e5 are kept.
+class LogChoice {
+ public:
+  explicit LogChoice(std::uint64_t n);
+  double operator()(std::uint64_t k) const;
+
+ private:
+  std::uint64_t n_;
+  double top_;
+};
 
 // ln P[Binomial(n, p) = k] by the saddle-point expansion of Loader: a relative error of the probability of about
 // 1e-14 even for n = 1e15, where differences of ln Γ have lost every digit.

@@ -15,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "sotto/accounting/renyi/renyi_conversion.hpp"
 
@@ -35,8 +37,8 @@ double renyi_sampled_gaussian_replace(double rate, double noise_multiplier, doub
 // Poisson sampling of Laplace noise of shift t = contribution / scale, add or remove.
 double renyi_sampled_laplace(double rate, double shift, double order);
 
-// Poisson sampling of any mechanism whose divergence (both directions) is bounded by inner.
-double renyi_sampled_general(double rate, const RenyiBound& inner, double order);
+// Poisson sampling of any mechanism whose divergence (both directions) is bounded by inner, which is asked once at each whole order.
+RenyiBound renyi_sampled_general(double rate, RenyiBound inner);
 
 // ≤ ln(1 − q + q e^((α−1) r(α)))/(α−1): all that joint convexity gives, for neighbours that differ only when the record is drawn.
 double renyi_sampled_convex(double rate, double divergence, double order);
@@ -44,6 +46,23 @@ double renyi_sampled_convex(double rate, double divergence, double order);
 // A fixed-size sample without replacement, neighbours by replacement: size / population = rate. The returned bound keeps tables.
 RenyiBound renyi_without_replacement_gaussian(double rate, double noise_multiplier);
 RenyiBound renyi_without_replacement(double rate, RenyiBound inner, double pure_epsilon);
+
+// (k − 1)·r(k) at whole orders k, each asked for once.
+class WholeMoments {
+ public:
+  explicit WholeMoments(RenyiBound inner) : inner_(std::move(inner)) {}
+  double operator[](std::uint64_t order) {
+    while (known_.size() <= order) {
+      const auto k = static_cast<double>(known_.size());
+      known_.push_back(k < 2 ? 0 : (k - 1) * inner_(k));
+    }
+    return known_[order];
+  }
+
+ private:
+  RenyiBound inner_;
+  std::vector<double> known_;
+};
 
 // Value at a real order from values at integers of a bound r ≥ D: linear in (α−1)r, which is 0 at α = 1.
 double interpolate_integer_orders(const std::function<double(std::uint64_t)>& divergence,

@@ -31,7 +31,7 @@ double first_clip(MarginLoss loss);
 // undivided. Returns how much the loss curves there, as a part of the most it can: a number in [0, 1].
 double residuals(MarginLoss loss, double clip, std::span<const double> margins, float target,
                  std::span<double> out);
-// A Newton step of margins is minus this times a sum of residuals over a sum of curvatures.
+// A Newton step of margins, or a part of it for several classes, is minus this times a sum of residuals over a sum of curvatures.
 double newton_scale(MarginLoss loss, double clip, std::size_t margins);
 
 // Whether the residuals of a number are measured before this round.
