@@ -154,7 +154,7 @@ Command predict_command() {
           .examples = {{"One prediction a row", "sotto predict --model model --data people.csv"},
                        {"Into a file, with a name for each row",
                         "sotto predict --model model --data people.csv --id name -o "
-                        "predictions.csv"},
+                        "predictions.csv && cat predictions.csv"},
                        {"As JSON lines",
                         "sotto predict --model model --data people.csv --format jsonl"}},
           .options = std::move(options),

@@ -331,6 +331,7 @@ SummaryPlan::SummaryPlan(const Schema& schema, SummaryRequest request, const Bud
   }
   const Budget all = confirmed(budget, facts_.relation, [&](const Budget& b) { return event(b); });
   share_ = all.part(1.0 / static_cast<double>(request_.statistics.size()));
+  parts(*share_);  // what a column does not have is refused here, whatever the budget
 }
 
 Event SummaryPlan::event(const Budget& budget) const {

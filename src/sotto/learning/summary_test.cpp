@@ -77,7 +77,7 @@ TEST(Summary, KnownAnswersWithLittleNoise) {
   for (int i = 0; i < 1000; ++i)
     rows += std::to_string(i % 100) + "," + std::to_string(i % 4 - 1) + "," +
             (i % 5 == 0 ? "A" : "B") + "," + (i % 2 == 0 ? "0" : "1") + "\n";
-  const SummaryPlan plan(schema_of("add_remove"), request_of(kAll), Budget::pure(20000));
+  const SummaryPlan plan(schema_of("add_remove"), request_of(kAll), Budget::pure(5000));
   Rng rng = Rng::insecure_seed(1);
   const Table table = Records{rows}.table(plan);
   const Summary lines = plan.run(*table_in_memory(table, 1), rng).value;
