@@ -56,8 +56,8 @@ TEST(PortraitDrawing, CurvesOfOneColumnShareAPlotWithTheirBands) {
   const std::string svg = to_svg(portrait);
   EXPECT_EQ(count(svg, "<g transform=\"translate("), 2u);
   EXPECT_THAT(svg, HasSubstr("0 Turin, 1 Milan"));
-  EXPECT_EQ(count(svg, "<svg"), 3u);  // the page and two plots
-  EXPECT_EQ(count(svg, "</svg>"), 3u);
+  EXPECT_EQ(count(svg, "<svg"), 5u);  // the page, two plots, and in each the frame of its curves
+  EXPECT_EQ(count(svg, "</svg>"), 5u);
 }
 
 }  // namespace sotto

@@ -44,6 +44,12 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the entry settles what is no reservation' USING ERRCODE = 'SOT01';
     END IF;
+  ELSIF p_kind = 'resume' THEN
+    PERFORM 1 FROM sotto_entries
+      WHERE seq = (said->>'resumes')::bigint AND kind = 'reserve' AND dataset = p_dataset;
+    IF NOT FOUND OR p_key IS NOT NULL OR p_refers IS NOT NULL THEN
+      RAISE EXCEPTION 'the entry resumes what is no reservation' USING ERRCODE = 'SOT01';
+    END IF;
   ELSIF p_kind = 'refuse' THEN
     IF p_key IS NOT NULL OR p_refers IS NOT NULL THEN
       RAISE EXCEPTION 'a refusal uses up no key' USING ERRCODE = 'SOT01';
