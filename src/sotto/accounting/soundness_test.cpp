@@ -401,5 +401,23 @@ TEST(Soundness, NothingIsCertainBeyondTheLargestLoss) {
   }
 }
 
+// Fixed-size samples: other records may contribute the opposite of the one that is zeroed out or replaced.
+TEST(Soundness, LowerBoundsOfFixedSizeSamplesSeeTheOtherRecords) {
+  const auto ask = [](Relation relation, Scheme scheme, std::uint64_t size, std::uint64_t count) {
+    const SampledEvent e{scheme, 1, size, 1000, share(GaussianEvent::from_multiplier(1))};
+    return epsilon({relation, {repeat(e, count)}}, Delta(1e-5),
+                   {.accountant = Accountant::pld, .tolerance = 1e-3});
+  };
+  const Bound many = ask(Relation::zero_out, Scheme::without_replacement, 20, 50);
+  EXPECT_GE(many.lower, 5.7);
+  EXPECT_LE(many.lower, many.upper);
+  const Bound one = ask(Relation::zero_out, Scheme::with_replacement, 10, 1);
+  EXPECT_GE(one.lower, 2.8);
+  EXPECT_LE(one.lower, 3.43);
+  const Bound replaced = ask(Relation::replace_one, Scheme::with_replacement, 10, 1);
+  EXPECT_GE(replaced.lower, 3);
+  EXPECT_LE(replaced.lower, replaced.upper);
+}
+
 }  // namespace
 }  // namespace sotto

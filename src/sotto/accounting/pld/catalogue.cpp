@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sotto/accounting/composition/detail/apart.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
@@ -200,6 +201,25 @@ LossLaw drawn_law(const SampledEvent& e, Relation relation, std::uint64_t span,
   return law;
 }
 
+// Gaussian noise on a sum to which all other records contribute the opposite of the record: drawn k times it moves the sum by
+// 2k contributions, and its null or replaced neighbour by k (zero_out) or not at all (replace_one, where it is the same as the others).
+std::optional<LossLaw> attained_by_others(const SampledEvent& e, Relation relation,
+                                          const Draws& draws) {
+  const auto* g = e.event->get_if<GaussianEvent>();
+  const bool once = e.scheme == Scheme::without_replacement;
+  if (!g || relation == Relation::add_remove || (relation == Relation::replace_one && once))
+    return std::nullopt;
+  const bool replace = relation == Relation::replace_one;
+  const double mu = 1 / g->noise_multiplier(relation), step = replace ? mu : 2 * mu;
+  std::vector<double> weights{std::max(0.0, 1 - draws.rate)}, p_means{0}, q_means{0};
+  for (std::size_t k = 1; k <= draws.weights.size(); ++k) {
+    weights.push_back(draws.rate * draws.weights[k - 1]);
+    p_means.push_back(static_cast<double>(k) * step);
+    q_means.push_back(replace ? 0 : static_cast<double>(k) * mu);
+  }
+  return mixtures_in_cells(weights, p_means, q_means, draws.rate * draws.rest);
+}
+
 LawRun fixed_size_run(const SampledEvent& e, Relation relation, SampleView view) {
   const bool once = e.scheme == Scheme::without_replacement;
   const Draws draws =
@@ -220,6 +240,10 @@ LawRun fixed_size_run(const SampledEvent& e, Relation relation, SampleView view)
     // of both directions is needed at every step.
     if (relation != Relation::add_remove && !out.upper.symmetric)
       out.upper = folded(std::move(out.upper));
+  }
+  if (auto law = attained_by_others(e, relation, draws)) {
+    out.lower = std::move(law);
+    return out;
   }
   if (!once) return out;
   // What is attained: the other records are as far away as can be (add_remove), or contribute what takes the record's place.

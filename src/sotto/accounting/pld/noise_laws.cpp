@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "sotto/accounting/numeric/detail/lattice.hpp"
+#include "sotto/accounting/numeric/detail/mills.hpp"
 #include "sotto/accounting/numeric/detail/outward.hpp"
 
 namespace sotto {
@@ -53,6 +54,41 @@ LossLaw laplace_law(double epsilon) {
   const double small = 0.5 * std::exp(-epsilon);
   law.atoms = {{epsilon, 0.5, small}, {-epsilon, small, 0.5}};
   law.pieces = {ExponentialPiece{0.25, epsilon, 1}};
+  return law;
+}
+
+namespace {
+// P[from < Z ≤ to], a difference on the side where it keeps its digits.
+double normal_between(double from, double to) {
+  if (from >= 0) return normal_sf(from) - normal_sf(to);
+  if (to <= 0) return normal_sf(-to) - normal_sf(-from);
+  return 1 - normal_sf(to) - normal_sf(-from);
+}
+}  // namespace
+
+LossLaw mixtures_in_cells(const std::vector<double>& weights, const std::vector<double>& p_means,
+                          const std::vector<double>& q_means, double rest) {
+  constexpr double kBeyond = 12, kWidth = 0.02, kMostCells = 4096, kRounding = 1e-12;
+  double low = 0, high = 0;
+  for (const auto* means : {&p_means, &q_means}) {
+    for (const double m : *means) low = std::min(low, m), high = std::max(high, m);
+  }
+  low -= kBeyond, high += kBeyond;
+  const auto cells = static_cast<int>(std::min(kMostCells, std::ceil((high - low) / kWidth)));
+  const auto mass = [&](const std::vector<double>& means, double from, double to) {
+    double sum = 0;
+    for (std::size_t k = 0; k < means.size(); ++k)
+      sum += weights[k] * normal_between(from - means[k], to - means[k]);
+    return sum;
+  };
+  LossLaw law;
+  for (int i = 0; i < cells; ++i) {
+    const double from = i == 0 ? -kInfinity : low + (high - low) * i / cells,
+                 to = i + 1 == cells ? kInfinity : low + (high - low) * (i + 1) / cells;
+    const double p = mass(p_means, from, to) * (1 - kRounding),
+                 q = mass(q_means, from, to) * (1 + kRounding) + rest;
+    if (p > 1e-290 && q > 1e-290) law.atoms.push_back({std::log(p / q), p, q});
+  }
   return law;
 }
 

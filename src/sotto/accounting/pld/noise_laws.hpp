@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sotto/accounting/pld/profile.hpp"
 
@@ -15,6 +16,10 @@ namespace sotto {
 
 LossLaw gaussian_law(double mu);      // N(μ,1) against N(0,1)
 LossLaw laplace_law(double epsilon);  // shift ÷ scale = ε
+// Σ w_k N(p_k, 1) against Σ w_k N(q_k, 1), seen in cells: post-processing, so what it loses is a lower bound, also where the
+// loss is not monotone. `rest` of the weight was left out: missing in P, and counted in every cell of Q.
+LossLaw mixtures_in_cells(const std::vector<double>& weights, const std::vector<double>& p_means,
+                          const std::vector<double>& q_means, double rest);
 LossLaw randomized_response_law(double epsilon, std::uint64_t categories);
 LossLaw approximate_law(double epsilon, double delta);
 
