@@ -1,5 +1,6 @@
-// The privacy loss accountant: milliseconds for an ε with certified bounds on both sides, and the ratio to a plain
-// composition (same quadrature, fixed grid of 1e-4, no tilt, upper bound only) measured in the same run.
+// The privacy loss accountant: milliseconds for an ε with certified bounds on both sides, and the
+// ratio to a plain composition (same quadrature, fixed grid of 1e-4, no tilt, upper bound only)
+// measured in the same run.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -80,10 +81,11 @@ int main() {
   fmt::print("1000 different sampled Gaussians: epsilon {:.5f} (lower {:.5f}), {:.0f} ms\n",
              b.upper, b.lower, hetero);
 
-  double
-      low = 1,
-      high =
-          20;  // σ for (1, 1e-5), q = 0.01, 10 000 steps: coarse questions first, then the tolerance wanted
+  double low = 1,
+         high =
+             // σ for (1, 1e-5), q = 0.01, 10 000 steps: coarse questions first, then the tolerance
+         // wanted
+         20;
   int questions = 0;
   const double calibrate = milliseconds(1, [&] {
     for (double tolerance : {1e-2, 1e-3, 1e-4}) {

@@ -1,7 +1,8 @@
 // Compares alternatives in one run: rounds in which each is measured once, then the median of each.
 //
-// Interleaving makes a disturbance of the machine fall on all alternatives alike, so that ratios mean something where absolute times
-// do not. Times are of the processor (all threads together) beside those of the clock, which other programs disturb.
+// Interleaving makes a disturbance of the machine fall on all alternatives alike, so that ratios
+// mean something where absolute times do not. Times are of the processor (all threads together)
+// beside those of the clock, which other programs disturb.
 #pragma once
 
 #include <fmt/format.h>
@@ -51,7 +52,8 @@ inline void run_interleaved(std::vector<Alternative>& alternatives, int rounds =
   }
 }
 
-// Prints a table, the first alternative against each other, and keeps the figures for the JSON file.
+// Prints a table, the first alternative against each other, and keeps the figures for the JSON
+// file.
 class Report {
  public:
   Report(int argc, char** argv) {
@@ -62,7 +64,8 @@ class Report {
     }
   }
 
-  // unit: of items, e.g. "draws"; per: how many of them a printed number counts, e.g. 1e6 with "M draws".
+  // unit: of items, e.g. "draws"; per: how many of them a printed number counts, e.g. 1e6 with "M
+  // draws".
   void table(std::string_view title, std::string_view unit, double per,
              std::vector<Alternative> alternatives, int rounds = 9) {
     run_interleaved(alternatives, rounds);

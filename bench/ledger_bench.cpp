@@ -1,4 +1,5 @@
-// Durable charges on SQLite against the least anybody could do: appending a line to a file and syncing it. And the time to show 10 000 entries.
+// Durable charges on SQLite against the least anybody could do: appending a line to a file and
+// syncing it. And the time to show 10 000 entries.
 #include <fcntl.h>
 #include <unistd.h>
 

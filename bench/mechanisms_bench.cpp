@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "interleaved.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/mechanisms/additive.hpp"
-#include "sotto/mechanisms/gaussian_calibration.hpp"
 #include "sotto/mechanisms/moments.hpp"
 #include "sotto/mechanisms/norm_mechanism.hpp"
 #include "sotto/mechanisms/quantile.hpp"
@@ -101,8 +101,8 @@ int main(int argc, char** argv) {
   report.table(
       "others", "calls", 1,
       {{"median of a million records", [&] { sink = median.run(column, rng).value.value; }, 1},
-       {"analytic Gaussian calibration",
-        [&] { sink = analytic_gaussian_sigma(Epsilon(1), Delta(1e-6)); }, 1}},
+       {"analytic Gaussian calibration", [&] { sink = gaussian_sigma(Epsilon(1), Delta(1e-6)); },
+        1}},
       3);
   return report.finish();
 }

@@ -1,7 +1,8 @@
 // How fast randomness and noise are made, each against the best alternative at hand, in one run.
 //
-// Contract: exact discrete Gaussian ≥ 10 M draws/s and core; bulk Gaussian within 1.5× of the fastest non-cryptographic generator
-// per core and ≥ 2× LibTorch's normal_; random bytes ≥ 4 GB/s and core.
+// Contract: exact discrete Gaussian ≥ 10 M draws/s and core; bulk Gaussian within 1.5× of the
+// fastest non-cryptographic generator per core and ≥ 2× LibTorch's normal_; random bytes ≥ 4 GB/s
+// and core.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <openssl/evp.h>

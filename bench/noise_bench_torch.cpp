@@ -1,4 +1,5 @@
-// LibTorch's normal_, only for comparison. A file of its own because its headers are slow to compile.
+// LibTorch's normal_, only for comparison. A file of its own because its headers are slow to
+// compile.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,8 @@
-// Training: a private logistic fit against scikit-learn's non-private one on the same million rows, and a CSV file all the way to a model.
+// Training: a private logistic fit against scikit-learn's non-private one on the same million rows,
+// and a CSV file all the way to a model.
 //
-// Both fits are scored on rows that neither saw; the program fails when the private one is more than half a point less accurate. scikit-learn
+// Both fits are scored on rows that neither saw; the program fails when the private one is more
+// than half a point less accurate. scikit-learn
 // (Debian: python3-sklearn) is optional: without it only our own times are printed.
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 // How many people said yes? A count, released with pure differential privacy.
 //
-// A plan is made first, from public facts only. It can say what it will cost before any data is there.
+// A plan is made first, from public facts only. It can say what it will cost before any data is
+// there.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>

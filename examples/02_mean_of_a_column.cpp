@@ -1,7 +1,7 @@
 // The mean of a column, under each neighbouring relation and with each kind of budget.
 //
-// Bounds are declared, never read from the data; values outside are clamped. Under add_remove the number of records is private, so
-// the mean pays for a noisy count, too: one joint release.
+// Bounds are declared, never read from the data; values outside are clamped. Under add_remove the
+// number of records is private, so the mean pays for a noisy count, too: one joint release.
 #include <fmt/core.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // Two histograms: over declared categories, and over categories nobody knew beforehand.
 //
-// The second needs a δ: a category with very few records is kept back, because its mere name would tell that somebody is in it.
+// The second needs a δ: a category with very few records is kept back, because its mere name would
+// tell that somebody is in it.
 #include <fmt/core.h>
 
 #include <string>

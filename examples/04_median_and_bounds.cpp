@@ -1,4 +1,5 @@
-// Bounds that nobody could declare are estimated with a part of the budget, then the median is released with the rest.
+// Bounds that nobody could declare are estimated with a part of the budget, then the median is
+// released with the rest.
 #include <fmt/core.h>
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Nobody is trusted: each person noises the own answer, and the crowd's answer is estimated from the noise.
+// Nobody is trusted: each person noises the own answer, and the crowd's answer is estimated from
+// the noise.
 #include <fmt/core.h>
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Sums live on an integer grid: any split over threads gives the same bits, and noise is added once, after the merge.
+// Sums live on an integer grid: any split over threads gives the same bits, and noise is added
+// once, after the merge.
 #include <fmt/core.h>
 
 #include <thread>

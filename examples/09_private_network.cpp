@@ -18,7 +18,8 @@ int main() {
   Network model(
       NetworkOptions{.kind = NetworkKind::mlp, .input = {8}, .outputs = 2, .hidden = {16}});
 
-  // Public facts only. The noise is calibrated to the budget; 2000 is a declared number, not counted.
+  // Public facts only. The noise is calibrated to the budget; 2000 is a declared number, not
+  // counted.
   const DpSgdPlan plan({.records = 2000,
                         .batch = 256,
                         .epochs = 10,

@@ -1,4 +1,5 @@
-// A run that stops in the middle and goes on later, in another process or not, costs what an uninterrupted one costs.
+// A run that stops in the middle and goes on later, in another process or not, costs what an
+// uninterrupted one costs.
 #include <fmt/core.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Any text as a certificate: one that survives JSON, or an error; the text check never accepts what the reader cannot repeat.
+// Any text as a certificate: one that survives JSON, or an error; the text check never accepts what
+// the reader cannot repeat.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>

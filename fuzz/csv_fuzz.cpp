@@ -1,4 +1,5 @@
-// Any bytes as a CSV file: rows or a DataError, the same whatever the block size; numbers that are delivered are finite.
+// Any bytes as a CSV file: rows or a DataError, the same whatever the block size; numbers that are
+// delivered are finite.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -47,7 +48,8 @@ std::string outcome(const std::string& text, bool header, std::size_t block_byte
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 4096) return 0;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  // In a damaged gzip file it depends on the block size whether the damage or a malformed record in front of it is met first.
+  // In a damaged gzip file it depends on the block size whether the damage or a malformed record in
+  // front of it is met first.
   const bool packed = text.starts_with("\x1f\x8b");
   for (const bool header : {true, false}) {
     const std::string whole = outcome(text, header, std::size_t{1} << 16);

@@ -1,5 +1,6 @@
-// Any lines as the export of a ledger, {"hash": …, "entry": {…}}, put back into rows with hashes that hold: entries, data sets and
-// releases, or an error of the input or of verification. Whoever makes up a store can compute hashes.
+// Any lines as the export of a ledger, {"hash": …, "entry": {…}}, put back into rows with hashes
+// that hold: entries, data sets and releases, or an error of the input or of verification. Whoever
+// makes up a store can compute hashes.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <sstream>

@@ -1,5 +1,6 @@
-// Any text as the model and the encoder of an artifact, {"family": …, "model": …, "encoder": …}, for every family that keeps a model.json:
-// a pair that fits, predicts and survives being written, or an error.
+// Any text as the model and the encoder of an artifact, {"family": …, "model": …, "encoder": …},
+// for every family that keeps a model.json: a pair that fits, predicts and survives being written,
+// or an error.
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Any text as network.json: a description whose sizes do not overflow and that survives JSON, or a DataError.
+// Any text as network.json: a description whose sizes do not overflow and that survives JSON, or a
+// DataError.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>

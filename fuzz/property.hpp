@@ -1,4 +1,5 @@
-// A property of a fuzzing entry point: when it does not hold, the program ends and the input is kept.
+// A property of a fuzzing entry point: when it does not hold, the program ends and the input is
+// kept.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Runs a fuzzing entry point on every file of a corpus and on deterministic mutations of it, without libFuzzer.
+// Runs a fuzzing entry point on every file of a corpus and on deterministic mutations of it,
+// without libFuzzer.
 //
 //   x_fuzz_replay CORPUS [MUTATIONS]
 #include <algorithm>

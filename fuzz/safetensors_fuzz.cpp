@@ -1,4 +1,5 @@
-// Any bytes as a safetensors file (weights, checkpoint): tensors that tile the data, or a DataError.
+// Any bytes as a safetensors file (weights, checkpoint): tensors that tile the data, or a
+// DataError.
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,5 @@
-// Any text as a schema: a Schema that survives TOML and JSON and whose encoder keeps its norm bound, or an error.
+// Any text as a schema: a Schema that survives TOML and JSON and whose encoder keeps its norm
+// bound, or an error.
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>

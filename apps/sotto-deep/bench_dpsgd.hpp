@@ -1,4 +1,5 @@
-// sotto bench dpsgd: what a private step costs, measured against the ordinary one on the same machine in the same minute.
+// sotto bench dpsgd: what a private step costs, measured against the ordinary one on the same
+// machine in the same minute.
 #pragma once
 
 #include <string>

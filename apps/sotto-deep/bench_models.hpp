@@ -1,4 +1,5 @@
-// The models of `sotto bench dpsgd`: ordinary LibTorch modules, and made-up batches of their shapes.
+// The models of `sotto bench dpsgd`: ordinary LibTorch modules, and made-up batches of their
+// shapes.
 #pragma once
 
 #include <torch/torch.h>

@@ -1,5 +1,6 @@
-// Empirical audits: many models of two neighbouring data sets. The lower bound on ε that an observer of the weights can prove must not exceed
-// the claim, and must exceed it when the noise is too small for the claim.
+// Empirical audits: many models of two neighbouring data sets. The lower bound on ε that an
+// observer of the weights can prove must not exceed the claim, and must exceed it when the noise is
+// too small for the claim.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ class ModelAudit : public CommandCase {
       all.push_back(training.fit(*table_in_memory(table), rng).value().weights);
     return all;
   }
-  // A lower bound on ε with confidence 1 − kAlpha: the direction and the threshold come from the first halves of the runs.
+  // A lower bound on ε with confidence 1 − kAlpha: the direction and the threshold come from the
+  // first halves of the runs.
   static double epsilon_lower(const std::vector<std::vector<double>>& a,
                               const std::vector<std::vector<double>>& b) {
     const std::size_t half = kRuns / 2, d = a[0].size();

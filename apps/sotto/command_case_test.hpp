@@ -25,7 +25,8 @@ inline Words operator+(Words a, const Words& b) {
   return a;
 }
 
-// All that leaves a command: streams, exit code, files with their modes. How long it took is told apart from everything else.
+// All that leaves a command: streams, exit code, files with their modes. How long it took is told
+// apart from everything else.
 struct Outcome {
   int code = 0;
   std::string out, err;
@@ -52,7 +53,8 @@ class CommandCase : public testing::Test {
     return directory_ / name;
   }
 
-  // Runs the words; `made` is a file or directory that the command writes and that is taken away again.
+  // Runs the words; `made` is a file or directory that the command writes and that is taken away
+  // again.
   static Outcome run_words(const Words& words, Rng& rng, const std::string& made = {}) {
     Outcome outcome;
     {
@@ -75,7 +77,8 @@ class CommandCase : public testing::Test {
     return outcome;
   }
 
-  // What differs between two runs on one tape of randomness; empty when nothing but the noised values can.
+  // What differs between two runs on one tape of randomness; empty when nothing but the noised
+  // values can.
   static std::string difference(const Words& a, const Words& b, const std::string& made = {},
                                 std::uint64_t seed = 1) {
     Outcome first, second;

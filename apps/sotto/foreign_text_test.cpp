@@ -1,4 +1,5 @@
-// Text from outside that would give orders to a terminal, forge a line of output, or cannot be written as JSON.
+// Text from outside that would give orders to a terminal, forge a line of output, or cannot be
+// written as JSON.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Everything printed goes through Output::print, whatever it came from: data, header, certificate, arguments.
+// Everything printed goes through Output::print, whatever it came from: data, header, certificate,
+// arguments.
 class ForeignText : public CommandCase {
  protected:
   static void expect_harmless(const Outcome& outcome, const std::string& shown) {

@@ -1,4 +1,5 @@
-// Files that are odd, damaged or empty: trained on or refused with the documented code, never with a cell's content, never with half a model.
+// Files that are odd, damaged or empty: trained on or refused with the documented code, never with
+// a cell's content, never with half a model.
 #include <gmock/gmock.h>
 
 #include "command_case_test.hpp"
@@ -138,7 +139,8 @@ TEST_F(HostileData, FlippedBytesOfAnArtifactAreNoticed) {
       changed[at] = static_cast<char>(changed[at] ^ 1);
       file("model/" + name, changed);
       const Outcome outcome = run_words({"verify", path("model")}, rng);
-      // The certificate has no digest of its own: a change that lowers no claim can only be refused where it is no certificate any more.
+      // The certificate has no digest of its own: a change that lowers no claim can only be refused
+      // where it is no certificate any more.
       if (name != "certificate.json") {
         EXPECT_EQ(outcome.code, 5) << name << " byte " << at << ": " << outcome.err;
       } else {

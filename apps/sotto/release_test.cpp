@@ -1,4 +1,5 @@
-// `sotto release` end to end, in this process: words in, CSV files read, JSON out, every noised query watched.
+// `sotto release` end to end, in this process: words in, CSV files read, JSON out, every noised
+// query watched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -86,7 +87,8 @@ class ReleaseCommand : public testing::Test {
   }
 
   std::filesystem::path directory_;
-  // The extreme rows are the hard ones: values at, below and above the bounds, an undeclared category.
+  // The extreme rows are the hard ones: values at, below and above the bounds, an undeclared
+  // category.
   const std::vector<std::string> common_ = {"17,Turin",  "42.5,Milan", "90,Rome",
                                             "1000,Oslo", "-7,Turin",   "33,Milan"};
 };

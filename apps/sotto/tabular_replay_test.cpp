@@ -59,7 +59,8 @@ TEST_F(TabularReplay, TrainingOnNothingIsLikeTrainingOnOneRow) {
   expect_neighbours(schema("add_remove", 8), csv("a.csv", ""), csv("b.csv", kExtremes[0]));
 }
 
-// A nulled row is one whose cells are all missing, whatever the schema does with missing cells elsewhere.
+// A nulled row is one whose cells are all missing, whatever the schema does with missing cells
+// elsewhere.
 TEST_F(TabularReplay, TrainingWithOneRowNulled) {
   const std::string strict =
       std::regex_replace(std::string(kColumns), std::regex("missing = \"midpoint\"\n"), "");

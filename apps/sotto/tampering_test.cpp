@@ -1,4 +1,5 @@
-// One changed byte anywhere in a signed model, its certificate or its signature is detected by sotto verify.
+// One changed byte anywhere in a signed model, its certificate or its signature is detected by
+// sotto verify.
 #include <nlohmann/json.hpp>
 
 #include "command_case_test.hpp"

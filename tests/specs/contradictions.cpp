@@ -13,8 +13,8 @@
 namespace sotto::specs {
 namespace {
 
-// Asked of the numerical accountant: mostly a cheap one, which is no less certain, now and then one that leaves less room for
-// slips.
+// Asked of the numerical accountant: mostly a cheap one, which is no less certain, now and then one
+// that leaves less room for slips.
 constexpr double kCoarse = 3e-2, kFine = 1e-3;
 
 constexpr Accountant kAccountants[] = {Accountant::pld,    Accountant::rdp,   Accountant::zcdp,

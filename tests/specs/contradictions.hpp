@@ -1,8 +1,9 @@
 // What all accountants say about one question, held against each other.
 //
-// Every bound is a theorem, so: no lower bound above an upper one, whoever says it, for ε at δ and for δ at ε; no bound of a
-// specification above one of a costlier specification; claims that do not fall when the cost rises; and no answer
-// that is not a number, no defect, no question that takes longer than a few seconds.
+// Every bound is a theorem, so: no lower bound above an upper one, whoever says it, for ε at δ and
+// for δ at ε; no bound of a specification above one of a costlier specification; claims that do not
+// fall when the cost rises; and no answer that is not a number, no defect, no question that takes
+// longer than a few seconds.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,9 @@ constexpr int kReach = 60;  // outputs of additive noise: −60 … 60, the ends
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 double laplace_cdf(double x) { return x < 0 ? 0.5 * std::exp(x) : 1 - 0.5 * std::exp(-x); }
 
-// Symmetric noise around a centre, as seen in cells of the given width; rounding an output is post-processing. A cell is a difference
-// on the side where its ends are small: beside 1 a mass of 1e-30 would vanish, and with it a bound of the loss.
+// Symmetric noise around a centre, as seen in cells of the given width; rounding an output is
+// post-processing. A cell is a difference on the side where its ends are small: beside 1 a mass of
+// 1e-30 would vanish, and with it a bound of the loss.
 Law in_cells(const std::function<double(double)>& cdf, double centre, double width) {
   constexpr double kAll = std::numeric_limits<double>::infinity();
   Law law;
@@ -80,7 +81,8 @@ Law on_fixed_sample(const Records& records, int size, bool replacement, const No
   double ways = 0;
   std::vector<int> draw(static_cast<std::size_t>(size), 0);
   std::vector<std::pair<int, double>> sums;
-  // All sequences of draws; without replacement those without a repetition, which makes every subset equally likely.
+  // All sequences of draws; without replacement those without a repetition, which makes every
+  // subset equally likely.
   for (bool more = true; more;) {
     bool valid = true;
     int sum = 0;
@@ -225,7 +227,8 @@ Law response(double epsilon, int categories, int truth) {
   return law;
 }
 
-// The number of reports of each of two kinds, from the probability of the first kind for every user.
+// The number of reports of each of two kinds, from the probability of the first kind for every
+// user.
 Law counts(const std::vector<double>& first) {
   Law law{1};
   for (const double p : first) {
@@ -281,7 +284,8 @@ void add_responses(std::vector<Instance>& out) {
              {{counts(users), counts(changed)}},
              false});
         if (relation != Relation::zero_out) continue;
-        // Every input is ε from the null one, so two inputs may be 2ε apart: the others hold the opposite of the one.
+        // Every input is ε from the null one, so two inputs may be 2ε apart: the others hold the
+        // opposite of the one.
         users.assign(static_cast<std::size_t>(n), 0.5 * std::exp(-e));
         changed = users;
         users[0] = 0.5;
@@ -345,7 +349,8 @@ void add_choices(std::vector<Instance>& out) {
 
 // ---- The best of K runs ----
 
-// The output of the best run, from the generating function of K; the last output is "no run at all".
+// The output of the best run, from the generating function of K; the last output is "no run at
+// all".
 Law best_of(const Law& one, const std::function<double(double)>& generating) {
   Law out;
   double below = 0, before = generating(0);

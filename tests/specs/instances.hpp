@@ -1,9 +1,10 @@
-// Mechanisms that events describe, small enough to be written out from the definition: what each output's probability is on
-// two neighbouring data sets.
+// Mechanisms that events describe, small enough to be written out from the definition: what each
+// output's probability is on two neighbouring data sets.
 //
-// Nothing here comes from the accountants: samples are enumerated, noise is added to the sum of a sample, the best of K runs is
-// taken. The hockey-stick divergence of such a pair is a lower bound of every true δ(ε) and hence of every claim; where the
-// pair is the worst one that the event allows it bounds lower bounds from above as well.
+// Nothing here comes from the accountants: samples are enumerated, noise is added to the sum of a
+// sample, the best of K runs is taken. The hockey-stick divergence of such a pair is a lower bound
+// of every true δ(ε) and hence of every claim; where the pair is the worst one that the event
+// allows it bounds lower bounds from above as well.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Every claim against mechanisms written out from the definition of the event, for every kind of event and every relation.
+// Every claim against mechanisms written out from the definition of the event, for every kind of
+// event and every relation.
 #include "specs/instances.hpp"
 
 #include <gtest/gtest.h>

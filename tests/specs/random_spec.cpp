@@ -121,7 +121,8 @@ class Generator {
     }
   }
 
-  // Everything inside works on the sample: its size is the population there, and nobody's knowledge if it is random.
+  // Everything inside works on the sample: its size is the population there, and nobody's knowledge
+  // if it is random.
   Event sampled(int depth) {
     SampledEvent e;
     const bool poisson = population_ == kUnknown ||

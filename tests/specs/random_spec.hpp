@@ -1,7 +1,8 @@
-// Random specifications over all that an event can say: every kind, relation and scheme, nested, at ordinary and at absurd parameters.
+// Random specifications over all that an event can say: every kind, relation and scheme, nested, at
+// ordinary and at absurd parameters.
 //
-// A seed names one question for good: the generator and what is drawn from it are the same on every machine, so a seed in a
-// report reproduces a finding.
+// A seed names one question for good: the generator and what is drawn from it are the same on every
+// machine, so a seed in a report reproduces a finding.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct Question {
 
 Question random_question(std::uint64_t seed);
 
-// A specification that costs at least as much: one number of it was moved, or all of it is done more often.
+// A specification that costs at least as much: one number of it was moved, or all of it is done
+// more often.
 struct Costlier {
   Spec spec;
   std::string change;

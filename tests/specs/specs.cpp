@@ -1,7 +1,9 @@
-// Random specifications against all accountants, as many as one likes: sotto_specs --specs N --seed S [--limit SECONDS] [--show]
+// Random specifications against all accountants, as many as one likes: sotto_specs --specs N --seed
+// S [--limit SECONDS] [--show]
 //
-// Question i has the seed S + i, so runs with different ranges can go side by side and a finding can be asked again with
-// --specs 1 --show. Ends with 1 when there was a contradiction, with 3 when a question did not end (its seed is printed).
+// Question i has the seed S + i, so runs with different ranges can go side by side and a finding
+// can be asked again with --specs 1 --show. Ends with 1 when there was a contradiction, with 3 when
+// a question did not end (its seed is printed).
 #include <fmt/format.h>
 #include <sys/time.h>
 #include <unistd.h>

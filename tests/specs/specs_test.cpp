@@ -1,4 +1,5 @@
-// A modest number of random specifications with every run of the tests; sotto_specs asks as many as one likes.
+// A modest number of random specifications with every run of the tests; sotto_specs asks as many as
+// one likes.
 #include <gtest/gtest.h>
 
 #include "specs/contradictions.hpp"

@@ -98,7 +98,8 @@ std::string difference(const Recording& a, const Recording& b) {
                          y.words_before);
     }
     const long double moved = norm_of_difference(x.values, y.values, x.norm);
-    // Values are exact (integers or doubles); only the norm itself is rounded here, by a few units of 2^-63.
+    // Values are exact (integers or doubles); only the norm itself is rounded here, by a few units
+    // of 2^-63.
     if (!(moved <= static_cast<long double>(x.sensitivity) * (1 + 1e-15L))) {
       return fmt::format("query {} ({}): moved by {} in {}, declared sensitivity {}", i,
                          x.mechanism, static_cast<double>(moved), name(x.norm), x.sensitivity);

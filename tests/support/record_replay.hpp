@@ -1,13 +1,17 @@
-// Record-replay: run a private computation on neighbouring data with the same randomness and compare what it noised.
+// Record-replay: run a private computation on neighbouring data with the same randomness and
+// compare what it noised.
 //
-// What       check_neighbours(a, b) runs two closures, each over its own data set, on one tape of randomness.
-// Catches    (1) a noised query that moves by more than its declared sensitivity between neighbours,
-//            (2) data-dependent control flow: another number, order, kind, shape, scale or declared sensitivity of queries,
-//            (3) data-dependent use of randomness outside a mechanism (sampling a batch, shuffling),
-//            (4) an event that differs, when the closures return one.
-// Method     Every query gets its own stream, keyed by its number, so a mechanism may use its stream as it needs; the second run is
-//            given the results of the first.
-// Misses     A value released without going through Rng::query. tests/… check releases against the log for that.
+// What       check_neighbours(a, b) runs two closures, each over its own data set, on one tape of
+//            randomness.
+// Catches    (1) a noised query that moves by more than its declared sensitivity between
+//            neighbours, (2) data-dependent control flow: another number, order, kind, shape, scale
+//            or declared sensitivity of queries,
+//            (3) data-dependent use of randomness outside a mechanism (sampling a batch,
+//            shuffling), (4) an event that differs, when the closures return one.
+// Method     Every query gets its own stream, keyed by its number, so a mechanism may use its
+//            stream as it needs; the second run is given the results of the first.
+// Misses     A value released without going through Rng::query. tests/… check releases against the
+//            log for that.
 #pragma once
 
 #include <functional>
@@ -38,8 +42,9 @@ struct Recording {
 };
 
 // Runs the computation on the tape given by the seed and records what it noised.
-// With a recording to follow, every mechanism releases what it released there: adaptive computations then go through the same
-// public past, and the comparison of queries means what the definition of differential privacy means.
+// With a recording to follow, every mechanism releases what it released there: adaptive
+// computations then go through the same public past, and the comparison of queries means what the
+// definition of differential privacy means.
 Recording record(std::uint64_t seed, const std::function<std::optional<Event>(Rng&)>& run,
                  const Recording* follow = nullptr);
 

@@ -1,4 +1,5 @@
-// Statistical tests with a stated false-alarm rate. Each returns a p-value; a test fails when p < kAlpha.
+// Statistical tests with a stated false-alarm rate. Each returns a p-value; a test fails when p <
+// kAlpha.
 // With a fixed seed a test is deterministic: it either passes for ever or is wrong.
 #pragma once
 
@@ -11,7 +12,8 @@ namespace sotto::test {
 
 inline constexpr double kAlpha = 1e-6;  // false-alarm rate of every statistical test
 
-// Chi-square goodness of fit of counts against probabilities (which may sum to less than 1; the rest is one more cell).
+// Chi-square goodness of fit of counts against probabilities (which may sum to less than 1; the
+// rest is one more cell).
 // Cells with an expected count below 5 are merged into the rest.
 double chi_square_p(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
                     std::uint64_t total);

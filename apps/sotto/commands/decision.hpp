@@ -1,4 +1,5 @@
-// --threshold: which of two classes is predicted, from its probability. Post-processing of the model.
+// --threshold: which of two classes is predicted, from its probability. Post-processing of the
+// model.
 #pragma once
 
 #include <optional>

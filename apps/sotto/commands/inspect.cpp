@@ -1,4 +1,5 @@
-// sotto inspect: is this model private, and how much? sotto verify: is what its certificate says true?
+// sotto inspect: is this model private, and how much? sotto verify: is what its certificate says
+// true?
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -33,7 +34,8 @@ using Json = nlohmann::ordered_json;
 
 bool is_alone(const std::string& place) { return std::filesystem::is_regular_file(place); }
 
-// Of a directory with the files it certifies, whose digests are checked, or of a release: a file alone.
+// Of a directory with the files it certifies, whose digests are checked, or of a release: a file
+// alone.
 Certificate certificate_in(const std::string& place, const std::string& text) {
   if (!is_alone(place)) return read_certified(place, text).certificate;
   return certificate_from_json(parse_json(text, fmt::format("'{}'", place)));
@@ -125,8 +127,8 @@ void run_inspect(const Arguments& arguments, Context& context) {
   show_portrait(place, c, arguments, context);
 }
 
-// The ledger holds, has the certificate's entry for the same events, unit and relation, committed for this very result, and its chain contains the
-// certificate's head.
+// The ledger holds, has the certificate's entry for the same events, unit and relation, committed
+// for this very result, and its chain contains the certificate's head.
 void compare_ledger(const Certificate& c, const ledger::StoreLocation& location) {
   const auto fail = [](const std::string& why) {
     throw VerificationFailed(why, "do not rely on this artifact");
@@ -160,7 +162,8 @@ void compare_ledger(const Certificate& c, const ledger::StoreLocation& location)
   fail(fmt::format("the ledger has no release with entry {}", c.ledger->entry));
 }
 
-// A certificate that is as it was written, and yet cannot be used or lacks one of its files, certifies nothing.
+// A certificate that is as it was written, and yet cannot be used or lacks one of its files,
+// certifies nothing.
 template <class Read>
 auto certified(Read&& read) {
   try {
@@ -170,7 +173,8 @@ auto certified(Read&& read) {
   }
 }
 
-// What the artifact's own schema says of neighbours, units and its draft must be what the certificate says. Returns whether there is one.
+// What the artifact's own schema says of neighbours, units and its draft must be what the
+// certificate says. Returns whether there is one.
 bool compare_schema(const Certificate& c, const std::string& place, const std::string& text) {
   if (is_alone(place)) return false;
   const CertifiedDirectory directory = certified([&] { return read_certified(place, text); });

@@ -1,4 +1,5 @@
-// sotto ledger report, statement, export: what was done, for people, for the people in the data, and for other programs.
+// sotto ledger report, statement, export: what was done, for people, for the people in the data,
+// and for other programs.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -139,7 +140,8 @@ void run_report(const Arguments& arguments, Context& context) {
   context.out.print("{} entries, head {}\n", head.seq, head.hash);
 }
 
-// How sure somebody who was undecided may become of something about one unit, in percent, rounded up.
+// How sure somebody who was undecided may become of something about one unit, in percent, rounded
+// up.
 int surer(double epsilon) { return static_cast<int>(std::ceil(100 / (1 + std::exp(-epsilon)))); }
 
 std::string neighbours_text(Relation relation, const std::string& unit) {

@@ -18,7 +18,8 @@ constexpr std::size_t kBatch = 4096;
 
 using Fill = std::function<void(Rng&, std::span<std::int64_t>)>;
 
-// Exact integers of this scale. Real-valued noise is the same on the safe grid, where its scale is about 2^40 steps.
+// Exact integers of this scale. Real-valued noise is the same on the safe grid, where its scale is
+// about 2^40 steps.
 Fill sampler(bool gaussian, double scale) {
   if (gaussian) return [d = DiscreteGaussian(scale)](Rng& rng, auto out) { d.fill(rng, out); };
   return [d = DiscreteLaplace(scale)](Rng& rng, auto out) { d.fill(rng, out); };

@@ -1,4 +1,5 @@
-// The privacy profile δ(ε) of a specification, sampled for a file: a picture (SVG) or a table (CSV).
+// The privacy profile δ(ε) of a specification, sampled for a file: a picture (SVG) or a table
+// (CSV).
 #pragma once
 
 #include <string>

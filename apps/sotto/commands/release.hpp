@@ -1,4 +1,5 @@
-// What the statistics of `sotto release` have in common: a request from the options, a plan before data, an answer with its noise.
+// What the statistics of `sotto release` have in common: a request from the options, a plan before
+// data, an answer with its noise.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// The statistics of one column: each turns its options into a plan, and the plan into a function that reads the column and releases.
+// The statistics of one column: each turns its options into a plan, and the plan into a function
+// that reads the column and releases.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,7 +29,8 @@ Bounds bounds_of(const Arguments& arguments) {
   return {arguments.number("lower"), arguments.number("upper")};
 }
 
-// Under zero_out a missing cell is what a nulled row leaves, and there is nothing to choose: it contributes nothing.
+// Under zero_out a missing cell is what a nulled row leaves, and there is nothing to choose: it
+// contributes nothing.
 bool missing_is_null(const Arguments& arguments) {
   if (relation_of(arguments) != Relation::zero_out) return false;
   if (arguments.given("missing")) {
@@ -40,8 +42,8 @@ bool missing_is_null(const Arguments& arguments) {
   return true;
 }
 
-// What becomes of a missing cell. Leaving the row out is the same as its absence, which only add_remove hides;
-// where the number of rows is public it would reveal how many cells are missing.
+// What becomes of a missing cell. Leaving the row out is the same as its absence, which only
+// add_remove hides; where the number of rows is public it would reveal how many cells are missing.
 enum class Missing { refuse, midpoint, skip, null };
 
 Missing missing_of(const Arguments& arguments) {

@@ -1,4 +1,5 @@
-// sotto sweep: the privacy–utility curve. For public or synthetic data; or, with --private, a release that costs all its runs.
+// sotto sweep: the privacy–utility curve. For public or synthetic data; or, with --private, a
+// release that costs all its runs.
 #include "sweep.hpp"
 
 #include <fmt/format.h>

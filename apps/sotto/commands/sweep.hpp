@@ -37,7 +37,8 @@ class SweepSubject {
   virtual std::string curve(std::size_t method) const { return methods()[method]; }
 };
 
-// A row is held out for measurement with this probability, by a fixed rule: the data is public. Throws DataError when nothing is left.
+// A row is held out for measurement with this probability, by a fixed rule: the data is public.
+// Throws DataError when nothing is left.
 std::vector<bool> held_out_rows(std::size_t rows, double fraction);
 
 void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subject);

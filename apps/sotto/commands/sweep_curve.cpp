@@ -41,8 +41,8 @@ std::vector<double> epsilons_of(const Arguments& arguments) {
   return result;
 }
 
-// By its place, under whatever name; the content is not compared, because the answer would depend on it. A folder holds training and
-// test files side by side.
+// By its place, under whatever name; the content is not compared, because the answer would depend
+// on it. A folder holds training and test files side by side.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code absent;
   if (std::filesystem::is_directory(a, absent)) return false;
@@ -62,7 +62,8 @@ struct Sweep {
   }
 };
 
-// A method that cannot do with a budget is left out there and said so: that depends on public facts.
+// A method that cannot do with a budget is left out there and said so: that depends on public
+// facts.
 // Throws when nothing is left.
 void find_applicable(Sweep& sweep, const SweepSubject& subject, Context& context) {
   const std::vector<std::string> methods = subject.methods();
@@ -103,7 +104,8 @@ struct TotalCost {
   double epsilon, delta;
 };
 
-// At the delta of one run where that can be, else at that of all runs together: deltas of their own add up.
+// At the delta of one run where that can be, else at that of all runs together: deltas of their own
+// add up.
 TotalCost total_cost(const Spec& spec, double delta, std::uint64_t runs) {
   try {
     return {guarantee(spec, delta).upper, delta};
@@ -201,7 +203,8 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
         "give a file with public rows");
   if (is_private && subject.rows())
     check_delta(arguments, *subject.rows(), "declared rows", context);
-  // The split changes the declared rows, which are public here; the cost is stated for the schema as it stands.
+  // The split changes the declared rows, which are public here; the cost is stated for the schema
+  // as it stands.
   std::optional<Spec> spec;
   std::optional<TotalCost> all;
   find_applicable(sweep, subject, context);

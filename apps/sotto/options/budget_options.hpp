@@ -16,8 +16,9 @@ bool has_budget(const Arguments& arguments);
 // Throws InvalidArgument for a combination without meaning.
 Budget budget_of(const Arguments& arguments);
 
-// δ is the chance that anything at all is revealed: 1/n allows publishing one of n rows in full. Warns there and refuses at 1/√n.
-// rows: a public number (declared, or exact where the relation makes it public); `whose` says so in messages: "declared rows".
+// δ is the chance that anything at all is revealed: 1/n allows publishing one of n rows in full.
+// Warns there and refuses at 1/√n. rows: a public number (declared, or exact where the relation
+// makes it public); `whose` says so in messages: "declared rows".
 void check_delta(const Arguments& arguments, std::uint64_t rows, const char* whose,
                  Context& context);
 

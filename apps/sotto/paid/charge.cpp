@@ -297,7 +297,8 @@ void Payment::reserve(Context& context, const std::string& result) {
   check_binding(*ledger_);
   receipt_ = ledger_->reserve(charge_);
   if (receipt_->committed) {
-    // Paid for, to be written out again: the state of the run stands after the digest of its artifact.
+    // Paid for, to be written out again: the state of the run stands after the digest of its
+    // artifact.
     if (!result.empty() && receipt_->result.ends_with(" " + result)) return;
     throw InvalidArgument(
         fmt::format("the key '{}' is used up: entry {} was committed, so its result may be out",
@@ -325,7 +326,8 @@ void Payment::commit(Context& context, const std::string& result) {
 }
 
 void Payment::give_back() noexcept {
-  // A reservation that was there before belongs to work that may have gone further, here or in another process.
+  // A reservation that was there before belongs to work that may have gone further, here or in
+  // another process.
   if (!ledger_ || !receipt_ || receipt_->committed || receipt_->replayed) return;
   try {
     ledger_->abandon(

@@ -24,18 +24,20 @@
 
 namespace sotto::cli {
 
-// --ledger, --dsn-file, --dataset, --key, --part, --purpose, --by, --fingerprint-key. A command that has its own --dataset leaves that one out.
+// --ledger, --dsn-file, --dataset, --key, --part, --purpose, --by, --fingerprint-key. A command
+// that has its own --dataset leaves that one out.
 std::vector<Option> payment_options(bool with_dataset = true);
 
-// Where the ledger is: --ledger (or the option of another name), --dsn-file, SOTTO_LEDGER; nothing when none is given.
+// Where the ledger is: --ledger (or the option of another name), --dsn-file, SOTTO_LEDGER; nothing
+// when none is given.
 std::optional<ledger::StoreLocation> store_location(const Arguments& arguments,
                                                     const std::string& option);
 
 // Who asks: --by, else the name of the user, else the number of the user. Never empty.
 std::string who_asks(const Arguments& arguments);
 
-// "charged to census-2026: epsilon = 1 on its own, adds 0.26 to the total; 0.61 of 3 left; the largest single run like this that
-// still fits: epsilon = 0.4"
+// "charged to census-2026: epsilon = 1 on its own, adds 0.26 to the total; 0.61 of 3 left; the
+// largest single run like this that still fits: epsilon = 0.4"
 std::string statement_of(const ledger::Receipt& receipt, const Spec& spec, const std::string& verb,
                          std::optional<double> largest);
 // ε of the release on its own, at the δ of the data set; nothing where there is none.
@@ -44,12 +46,13 @@ nlohmann::ordered_json to_json(const ledger::Receipt& receipt);
 
 class Payment {
  public:
-  // Without a spec the command makes no private release: naming a ledger is then an error. Opens nothing yet.
-  // what: the release in words, kept in the ledger.
+  // Without a spec the command makes no private release: naming a ledger is then an error. Opens
+  // nothing yet. what: the release in words, kept in the ledger.
   Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit, std::string what);
 
   bool active() const { return location_.has_value(); }
-  // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying no.
+  // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying
+  // no.
   void quote(Context& context, nlohmann::ordered_json& json);
   // Reserves, runs the work that reads private data, settles, commits, and hands out the result.
   // run: of work that goes on after a crash, only the run of this name takes the reservation up.
@@ -92,10 +95,12 @@ class Payment {
   std::optional<LedgerReference> reference() const;
 
  private:
-  // Compares the names of columns, which are public, with what the data set declares, before anything is charged.
+  // Compares the names of columns, which are public, with what the data set declares, before
+  // anything is charged.
   void check_binding(ledger::Ledger& ledger);
   void reserve(Context& context, const std::string& result);
-  // Throws, and commits nothing, when the data set declares a fingerprint and the data that was read has another.
+  // Throws, and commits nothing, when the data set declares a fingerprint and the data that was
+  // read has another.
   void commit(Context& context, const std::string& result);
   // A file that is absent or has another header gives the reservation back: that depends on public
   // facts, so the ledger may say it. A row that cannot be parsed does not: the ledger's entry would

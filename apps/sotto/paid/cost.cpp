@@ -14,7 +14,8 @@ Cost cost_of(const Event& event, Relation relation, const Arguments& arguments) 
   if (!asked && !delta) return {};  // rho alone
   Bound bound = guarantee(Spec{relation, {event}}, delta.value_or(0));
   if (asked) {
-    // The plan proves that it stays within the budget. An accountant that is sure of more has found a defect of ours.
+    // The plan proves that it stays within the budget. An accountant that is sure of more has found
+    // a defect of ours.
     if (bound.lower > *asked * (1 + 1e-9)) {
       invariant_broken(
           fmt::format("the plan costs epsilon {}, more than the budget {}", bound.lower, *asked));

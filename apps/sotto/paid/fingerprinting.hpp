@@ -1,4 +1,5 @@
-// --fingerprint-key: the keyed fingerprint of the data in a certificate (docs/reference/certificate.md).
+// --fingerprint-key: the keyed fingerprint of the data in a certificate
+// (docs/reference/certificate.md).
 #pragma once
 
 #include <optional>
@@ -12,10 +13,12 @@ namespace sotto::cli {
 
 Option fingerprint_option();
 
-// Reads the key before anything is charged, so that a wrong one is noticed then. Empty when the option is not given: no fingerprint.
+// Reads the key before anything is charged, so that a wrong one is noticed then. Empty when the
+// option is not given: no fingerprint.
 std::string read_fingerprint_key(const Arguments& arguments);
 
-// Of the data that a command reads, as it was read. Reads the key when it is made; without --fingerprint-key there is none.
+// Of the data that a command reads, as it was read. Reads the key when it is made; without
+// --fingerprint-key there is none.
 class DataFingerprint {
  public:
   DataFingerprint(const Arguments& arguments, std::string path);

@@ -46,7 +46,8 @@ void run_into_file(Run run, const Arguments& arguments, Context& context) {
 }  // namespace
 
 void run(const std::vector<std::string>& words, Context& context) {
-  // Names among them become part of results; one that cannot be written is found before anything is read or charged.
+  // Names among them become part of results; one that cannot be written is found before anything is
+  // read or charged.
   for (const std::string& word : words) {
     if (!is_utf8(word))
       throw InvalidArgument(fmt::format("the argument '{}' is not UTF-8", as_utf8(word)),

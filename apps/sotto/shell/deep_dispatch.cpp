@@ -52,8 +52,9 @@ Run deep_run(const std::string& command, const std::vector<std::string>& words) 
   std::vector<std::string> copies = words;
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // Threads that wait by spinning take the processor from those with work as soon as anything else runs beside them; threads that
-  // sleep at once are slow to wake. A short spin is the fastest alone and bears company. Read by OpenMP before main, hence here.
+  // Threads that wait by spinning take the processor from those with work as soon as anything else
+  // runs beside them; threads that sleep at once are slow to wake. A short spin is the fastest
+  // alone and bears company. Read by OpenMP before main, hence here.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "5000", 0);
   for (const fs::path& helper : places())
     if (access(helper.c_str(), X_OK) == 0) execv(helper.c_str(), arguments.data());

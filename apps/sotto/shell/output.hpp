@@ -2,8 +2,8 @@
 //
 // A closed pipe or a full disk is a StorageError (exit 6), never silence: half a result must not
 // look like a whole one. print() writes every text it is given with visible(), so that nothing from
-// data, files or arguments can give orders to a terminal or forge a line; Bold and Lines are for what
-// the program itself has set.
+// data, files or arguments can give orders to a terminal or forge a line; Bold and Lines are for
+// what the program itself has set.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@
 
 namespace sotto::cli {
 
-// Text of several lines, each of them of this program's making; other text in it is visible() already.
+// Text of several lines, each of them of this program's making; other text in it is visible()
+// already.
 struct Lines {
   std::string text;
 };

@@ -20,7 +20,8 @@ namespace {
 
 std::atomic<const char*> unfinished{nullptr};  // one file at a time is written by a command
 
-// Makes a new name itself durable. Some file systems cannot sync a directory; the file is whole either way.
+// Makes a new name itself durable. Some file systems cannot sync a directory; the file is whole
+// either way.
 void sync_directory_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const int directory = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY);

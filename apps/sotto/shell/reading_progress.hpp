@@ -1,7 +1,9 @@
 // How much of an input file has been read, as a percentage on the error stream.
 //
-// Under add_remove the number of rows, and with it the size of the file, is private; so neither is ever shown, only the part that is done.
-// The system's count of bytes read by this process tells it, compressed or not, without a hook in the reader.
+// Under add_remove the number of rows, and with it the size of the file, is private; so neither is
+// ever shown, only the part that is done.
+// The system's count of bytes read by this process tells it, compressed or not, without a hook in
+// the reader.
 #pragma once
 
 #include <cstdint>

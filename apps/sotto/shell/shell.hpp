@@ -1,4 +1,5 @@
-// The border between the library's exceptions and the shell's exit codes; nothing else catches everything.
+// The border between the library's exceptions and the shell's exit codes; nothing else catches
+// everything.
 #pragma once
 
 #include <functional>

@@ -7,11 +7,11 @@
 #include "sotto/accounting/composition/detail/composition_account.hpp"
 #include "sotto/accounting/composition/detail/pure_epsilon.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
 #include "sotto/accounting/pld/pld_accountant.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {
@@ -68,7 +68,8 @@ Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta,
   invariant_broken("automatic is not an accountant of its own");
 }
 
-// The smallest δ whose ε is at most the one given, by bisection on ln δ: for accountants that only know ε(δ).
+// The smallest δ whose ε is at most the one given, by bisection on ln δ: for accountants that only
+// know ε(δ).
 Bound delta_by_inversion(Accountant accountant, const Spec& spec, double eps) {
   const auto fits = [&](double log_delta) {
     try {

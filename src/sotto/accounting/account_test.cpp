@@ -6,10 +6,10 @@
 #include <random>
 
 #include "sotto/accounting/composition/optimal.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
 #include "sotto/accounting/statement.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {
@@ -132,7 +132,8 @@ TEST(Account, LessNoiseMoreStepsMoreSamplingAndSmallerDeltaNeverLowerEpsilon) {
   }
 }
 
-// Both directions summed over the lattice, at orders whole and not; and no worse than continuous noise but for the interpolation.
+// Both directions summed over the lattice, at orders whole and not; and no worse than continuous
+// noise but for the interpolation.
 TEST(Account, SampledDiscreteGaussianNoiseHasTheRenyiCurveOfItsLaw) {
   for (const double sigma : {0.8, 1.5, 6.0}) {
     for (const double q : {0.01, 0.3}) {

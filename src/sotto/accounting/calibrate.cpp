@@ -6,8 +6,8 @@
 #include <span>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -15,7 +15,8 @@ namespace {
 constexpr double kPrecision = 1e-6;
 constexpr double kWarmUp[] = {1e-3, 1e-4};
 
-// The search is for the distance from the smallest value: an order lies above 1, everything else above 0.
+// The search is for the distance from the smallest value: an order lies above 1, everything else
+// above 0.
 double least_value(const Unknown& spec) { return spec.name == "omega" ? 1 : 0; }
 
 // ε at a value: +∞ when nothing is bounded, nothing when the value is not allowed there.
@@ -107,7 +108,8 @@ Crossing find_crossing(const Unknown& spec, Target& f, double start) {
       if (!(whole && next < 1) && next <= 9007199254740992.0 && next > 1e-300)
         excess = f.excess(next);
       if (!excess) {
-        // One last look at the end of the range itself: 1 is the largest rate and the smallest count.
+        // One last look at the end of the range itself: 1 is the largest rate and the smallest
+        // count.
         side.open = false;
         if ((side.value < 1) == (next < 1) || side.value == 1) continue;
         next = 1, excess = f.excess(1);
@@ -126,8 +128,9 @@ Crossing find_crossing(const Unknown& spec, Target& f, double start) {
   no_crossing(spec, f.target(), *first <= 0, from, to);
 }
 
-// Where a straight line through two points of ln ε against ln value meets the target: on a smooth curve three or four
-// evaluations come within a few percent. Nothing when the curve is not like that; only a starting point.
+// Where a straight line through two points of ln ε against ln value meets the target: on a smooth
+// curve three or four evaluations come within a few percent. Nothing when the curve is not like
+// that; only a starting point.
 struct RoughRoot {
   double value, toward_unsafe;  // the sign of the slope
 };
@@ -149,7 +152,8 @@ std::optional<RoughRoot> rough_root(Target& f, double start) {
   return std::nullopt;
 }
 
-// Narrows to the given relative width by secant steps on ln ε against ln value, kept inside the bracket.
+// Narrows to the given relative width by secant steps on ln ε against ln value, kept inside the
+// bracket.
 void refine(Target& f, Crossing& c, double width) {
   for (int i = 0; i < 200; ++i) {
     const double a = std::log(c.safe), b = std::log(c.unsafe), gap = std::abs(b - a);
@@ -170,10 +174,12 @@ void refine(Target& f, Crossing& c, double width) {
   }
 }
 
-// The last digits: the curve is a power of the value over a narrow bracket, so its slope tells both where to step and, once the
-// excess is a hair below 0, how far the root is. Falls back to the bracket when the steps do not settle.
-// A numerical accountant is asked coarsely first (warm_up, falling), where an answer costs a tenth. Its claim exceeds the truth by
-// about a power of its tolerance, so that two coarse answers foretell the fine one.
+// The last digits: the curve is a power of the value over a narrow bracket, so its slope tells both
+// where to step and, once the excess is a hair below 0, how far the root is. Falls back to the
+// bracket when the steps do not settle.
+// A numerical accountant is asked coarsely first (warm_up, falling), where an answer costs a tenth.
+// Its claim exceeds the truth by about a power of its tolerance, so that two coarse answers
+// foretell the fine one.
 double polish(Target& f, Crossing c, std::span<const double> warm_up, double tolerance) {
   double slope = (c.unsafe_excess - c.safe_excess) / std::log(c.unsafe / c.safe);
   const bool from_safe = std::abs(c.safe_excess) < std::abs(c.unsafe_excess);
@@ -272,7 +278,8 @@ void check_weights(std::span<const double> weights) {
   }
 }
 
-// total·w/Σw, rounded down, and lowered further if the rounded-up sum of shares would pass the total.
+// total·w/Σw, rounded down, and lowered further if the rounded-up sum of shares would pass the
+// total.
 std::vector<double> shares(std::span<const double> weights, double total) {
   check_weights(weights);
   double sum = 0;
@@ -295,7 +302,8 @@ Calibration calibrate(const Unknown& spec, Epsilon target, Delta delta,
   Target f(spec, target, delta, options);
   std::optional<Crossing> crossing;
   if (numerical && !options.fully_adaptive) {
-    // A Rényi answer within a few percent is cheap; the numerical accountant then starts close to its own.
+    // A Rényi answer within a few percent is cheap; the numerical accountant then starts close to
+    // its own.
     AccountOptions cheap = options;
     cheap.accountant = Accountant::rdp;
     Target g(spec, target, delta, cheap);
@@ -310,7 +318,8 @@ Calibration calibrate(const Unknown& spec, Epsilon target, Delta delta,
       }
       evaluations = g.evaluations;
       f.options().tolerance = std::max(options.tolerance, 1e-3);
-      // Where the loss distribution decides, only its claim is asked for: half the work, and no look at the others.
+      // Where the loss distribution decides, only its claim is asked for: half the work, and no
+      // look at the others.
       if (!whole && f.epsilon(guess->value) && f.last.accountant == Accountant::pld) {
         f.options().accountant = Accountant::pld;
         f.options().upper_only = true;

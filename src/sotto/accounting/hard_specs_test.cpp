@@ -70,7 +70,8 @@ TEST(HardSpecs, ThousandsOfDifferentGuaranteesAreOneLaw) {
 }
 
 TEST(HardSpecs, ManyDifferentGuaranteesComposeWithOtherMechanisms) {
-  // Twelve different failure probabilities, and ε so small that they weigh nothing beside the Gaussian.
+  // Twelve different failure probabilities, and ε so small that they weigh nothing beside the
+  // Gaussian.
   Spec spec{Relation::add_remove, {GaussianEvent::from_multiplier(1)}};
   for (int i = 0; i < 12; ++i) spec.events.push_back(ApproximateEvent{1e-9 * (1 + i), 1e-8});
   const Bound b = by(Accountant::pld, spec);
@@ -146,7 +147,8 @@ TEST(HardSpecs, DrawingOftenWithReplacementIsBoundedQuickly) {
   }
 }
 
-// Two losses t and t − ε with the best t for ten uses attain 3.569 (a binomial sum); t = ε/2 only 2.498.
+// Two losses t and t − ε with the best t for ten uses attain 3.569 (a binomial sum); t = ε/2 only
+// 2.498.
 TEST(HardSpecs, LowerBoundsOfBoundedRangeChooseTheirWorstCase) {
   const Event e = ExponentialEvent{0.5};
   const Bound ten = by(Accountant::pld, {Relation::add_remove, {repeat(e, 10)}}, 1e-6);

@@ -16,12 +16,12 @@
 #include "sotto/accounting/composition/group.hpp"
 #include "sotto/accounting/composition/optimal.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/detail/renyi_sampled.hpp"
 #include "sotto/accounting/renyi/detail/renyi_selection.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/renyi_mechanisms.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {

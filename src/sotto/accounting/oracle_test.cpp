@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "sotto/accounting/composition/optimal.hpp"
-#include "sotto/accounting/numeric/detail/mills.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/detail/renyi_sampled.hpp"
 #include "sotto/accounting/renyi/renyi_mechanisms.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/mills.hpp"
 
 namespace sotto {
 namespace {

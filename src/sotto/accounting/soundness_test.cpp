@@ -1,5 +1,6 @@
-// Every accountant against what a mechanism of the event's description really does: small domains enumerated, pairs of densities
-// integrated. An upper bound below it is the one defect that must not be.
+// Every accountant against what a mechanism of the event's description really does: small domains
+// enumerated, pairs of densities integrated. An upper bound below it is the one defect that must
+// not be.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,9 +13,9 @@
 #include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/numeric/detail/lattice.hpp"
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/pld/law.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {
@@ -39,7 +40,8 @@ void for_each_answer(const Event& event, Relation relation, double delta,
   EXPECT_GT(answers, 1);
 }
 
-// true_delta(ε): what some mechanism of this description loses at ε. So every claim ε has true_delta(ε) ≤ δ.
+// true_delta(ε): what some mechanism of this description loses at ε. So every claim ε has
+// true_delta(ε) ≤ δ.
 void expect_covers(const Event& event, Relation relation, double delta,
                    const std::function<double(double)>& true_delta) {
   for_each_answer(event, relation, delta, [&](Accountant a, const Bound& b) {
@@ -119,7 +121,8 @@ TEST(Soundness, ALawFromACurveHasTheCurve) {
       EXPECT_LE(law.hockey_stick(e), curve(e) * (1 + 1e-9)) << mu << " at " << e;
     }
   }
-  // A curve that no pair has is lowered to one: δ(0) = 0.7 at a range of 0.01 needs losses beyond it.
+  // A curve that no pair has is lowered to one: δ(0) = 0.7 at a range of 0.01 needs losses beyond
+  // it.
   const LossLaw low = law_from_curve(0.01, 512, [](double e) { return 0.7 * std::exp(-500 * e); });
   EXPECT_LT(low.hockey_stick(0), 0.01);
   EXPECT_GE(low.hockey_stick(0.01), 0.7 * std::exp(-5) * (1 - 1e-11));
@@ -166,7 +169,8 @@ TEST(Soundness, PoissonSelectionCountsTheCaseOfNoRun) {
 
 // ---- samples of fixed size, a record zeroed out ----
 
-// The other records contribute −1, the one +1 or nothing: (1−γ)N(0) + γN(2) against (1−γ)N(0) + γN(1), in units of the noise.
+// The other records contribute −1, the one +1 or nothing: (1−γ)N(0) + γN(2) against (1−γ)N(0) +
+// γN(1), in units of the noise.
 TEST(Soundness, ASampleWithoutTheZeroedRecordHoldsAnother) {
   for (double s : {0.7, 2.0}) {
     for (std::uint64_t size : {20, 300}) {
@@ -263,7 +267,8 @@ TEST(Soundness, LatticeDistancesHaveOneMeaning) {
   EXPECT_EQ(lattice_steps_down(0.5, 1), 0);
   EXPECT_EQ(lattice_vector_below(std::sqrt(2.0), 2), (std::vector<double>{1, 1}));
   EXPECT_EQ(lattice_vector_below(std::sqrt(2.0), 1), (std::vector<double>{1}));
-  // Between two numbers of steps: no claim is below Δ/scale, no lower bound above what the lattice allows.
+  // Between two numbers of steps: no claim is below Δ/scale, no lower bound above what the lattice
+  // allows.
   for (double distance : {0.5, 1.0, 1.5, 2.0, 2.7}) {
     for_each_answer(DiscreteLaplaceEvent{2, distance, 1, 1}, Relation::add_remove, 1e-9,
                     [&](Accountant a, const Bound& b) {
@@ -335,7 +340,8 @@ TEST(Soundness, ARecordThatChangesItsPartPaysInBoth) {
   const Spec spec{Relation::replace_one, {ParallelEvent{{exact, exact}}}};
   EXPECT_NEAR(epsilon(spec, Delta(1e-5)).upper, gaussian_epsilon_upper(std::sqrt(2), Delta(1e-5)),
               1e-6);
-  // The size of a part is not public when records move, so a sample of fixed size in it is refused by all that need the size.
+  // The size of a part is not public when records move, so a sample of fixed size in it is refused
+  // by all that need the size.
   const Event sized = SampledEvent{Scheme::without_replacement, 1, 10, 100, share(exact)};
   AccountOptions rdp;
   rdp.accountant = Accountant::rdp;
@@ -345,7 +351,8 @@ TEST(Soundness, ARecordThatChangesItsPartPaysInBoth) {
   expect_at_least(ParallelEvent{{poisson_sampled(exact, 0.5), exact}}, 1, Relation::replace_one);
 }
 
-// One use of a mixture of Gaussians against the definition: both tails beyond the place where the loss is ε.
+// One use of a mixture of Gaussians against the definition: both tails beyond the place where the
+// loss is ε.
 TEST(Soundness, MixturesOfGaussiansAreWhatTheirDensitiesSay) {
   const auto sf = [](double x) { return 0.5 * std::erfc(x / std::sqrt(2.0)); };
   for (const GaussianMixtureEvent& e :
@@ -401,7 +408,8 @@ TEST(Soundness, NothingIsCertainBeyondTheLargestLoss) {
   }
 }
 
-// Fixed-size samples: other records may contribute the opposite of the one that is zeroed out or replaced.
+// Fixed-size samples: other records may contribute the opposite of the one that is zeroed out or
+// replaced.
 TEST(Soundness, LowerBoundsOfFixedSizeSamplesSeeTheOtherRecords) {
   const auto ask = [](Relation relation, Scheme scheme, std::uint64_t size, std::uint64_t count) {
     const SampledEvent e{scheme, 1, size, 1000, share(GaussianEvent::from_multiplier(1))};

@@ -25,8 +25,8 @@ AesCtr::AesCtr(const Seed& seed) : context_(EVP_CIPHER_CTX_new()) {
 void AesCtr::wipe(Seed& seed) { OPENSSL_cleanse(seed.data(), seed.size()); }
 
 void AesCtr::fill(std::span<std::byte> out) {
-  // The key stream is the encryption of zeros, read from a page of them that stays in the first-level cache: half the writes of
-  // clearing the output and encrypting it in place.
+  // The key stream is the encryption of zeros, read from a page of them that stays in the
+  // first-level cache: half the writes of clearing the output and encrypting it in place.
   static constexpr std::array<unsigned char, 8192> kZeros{};
   auto* context = static_cast<EVP_CIPHER_CTX*>(context_.get());
   while (!out.empty()) {

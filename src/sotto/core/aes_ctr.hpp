@@ -1,6 +1,8 @@
-// AES-256 in counter mode as a stream of pseudo-random bytes (OpenSSL; several GB/s a core where AES instructions exist).
+// AES-256 in counter mode as a stream of pseudo-random bytes (OpenSSL; several GB/s a core where
+// AES instructions exist).
 //
-// The key never leaves the object; the state is wiped by OpenSSL when the object ends. Counter mode repeats after 2^128 blocks.
+// The key never leaves the object; the state is wiped by OpenSSL when the object ends. Counter mode
+// repeats after 2^128 blocks.
 // Not safe to use from two threads at once: give each thread its own.
 #pragma once
 

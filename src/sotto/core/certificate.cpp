@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// Events are objects with one member, their name; those that wrap others hold them as "event" or "events".
+// Events are objects with one member, their name; those that wrap others hold them as "event" or
+// "events".
 void collect_noise(const Json& event, std::set<std::string>& kinds) {
   const Json& body = event.begin().value();
   if (body.is_array()) {

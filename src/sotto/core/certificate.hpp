@@ -1,7 +1,8 @@
 // A certificate: what was guaranteed for an artifact, in terms that can be checked again.
 //
-// It quotes the events, from which anybody can recompute ε, and the digests of the files it speaks about. A certificate without
-// events says that the artifact is NOT PRIVATE; one made with a fixed seed says INSECURE.
+// It quotes the events, from which anybody can recompute ε, and the digests of the files it speaks
+// about. A certificate without events says that the artifact is NOT PRIVATE; one made with a fixed
+// seed says INSECURE.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ inline constexpr std::size_t kMostCertificateBytes = std::size_t{64} << 20;
 // Older ones are still read; docs/reference/certificate.md says what each holds.
 inline constexpr int kCertificateSchema = 3;
 
-// Where the budget was charged: anybody with the ledger can look the entry up, and the head pins the ledger's state.
+// Where the budget was charged: anybody with the ledger can look the entry up, and the head pins
+// the ledger's state.
 struct LedgerReference {
   std::string store, dataset;
   std::int64_t entry = 0;
@@ -27,7 +29,8 @@ struct LedgerReference {
   friend bool operator==(const LedgerReference&, const LedgerReference&) = default;
 };
 
-// Of a schema that was estimated from the same data before: its own cost, and that of both together.
+// Of a schema that was estimated from the same data before: its own cost, and that of both
+// together.
 struct DraftCost {
   std::vector<Event> events;
   double epsilon = 0, delta = 0;
@@ -60,9 +63,11 @@ struct Certificate {
 nlohmann::ordered_json to_json(const Certificate& certificate);
 // What is digested and signed: members sorted, no spaces, without "digest".
 std::string canonical_form(const nlohmann::ordered_json& certificate);
-// The names of the noise in an event, sorted, joined by " + "; "none" for a certificate without events.
+// The names of the noise in an event, sorted, joined by " + "; "none" for a certificate without
+// events.
 std::string noise_of(const Event& event);
-// Throws VerificationFailed unless the text is byte for byte what was written: to_json(…).dump(2) and a line end.
+// Throws VerificationFailed unless the text is byte for byte what was written: to_json(…).dump(2)
+// and a line end.
 void check_certificate_text(const std::string& text);
 Certificate certificate_from_json(const nlohmann::ordered_json& json);  // throws DataError
 

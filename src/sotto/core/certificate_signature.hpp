@@ -1,9 +1,13 @@
-// The signature of a certificate: certificate.sig beside certificate.json (docs/reference/certificate.md).
+// The signature of a certificate: certificate.sig beside certificate.json
+// (docs/reference/certificate.md).
 //
-// What       One line of JSON with the public key and the Ed25519 signature of the certificate's canonical form.
-// Guarantee  check_certificate_signature() returns only for a signature of this very certificate, and says by which key. Anybody can sign with a key
-//            of their own: only a key that was expected says who did.
-// Method     Both functions take the certificate as text, so that what was checked, written or parsed is what is signed.
+// What       One line of JSON with the public key and the Ed25519 signature of the certificate's
+//            canonical form.
+// Guarantee  check_certificate_signature() returns only for a signature of this very certificate,
+//            and says by which key. Anybody can sign with a key of their own: only a key that was
+//            expected says who did.
+// Method     Both functions take the certificate as text, so that what was checked, written or
+//            parsed is what is signed.
 // Reference  [RFC8032].
 #pragma once
 
@@ -20,7 +24,8 @@ struct SignedBy {
   bool expected = false;  // it is the key that was asked for
 };
 
-// Throws VerificationFailed when the signature does not hold, or is by another key than the one that is asked for.
+// Throws VerificationFailed when the signature does not hold, or is by another key than the one
+// that is asked for.
 SignedBy check_certificate_signature(const std::string& certificate, const std::string& signature,
                                      const std::optional<std::string>& public_pem);
 

@@ -112,7 +112,8 @@ void check_artifact_place(const std::string& directory) {
     throw InvalidArgument(fmt::format("'{}' exists and is not an empty directory", directory),
                           "choose another place for the artifact, or remove it first");
   }
-  // A medium that cannot be written, or has no room left, is found now and not when the budget is spent.
+  // A medium that cannot be written, or has no room left, is found now and not when the budget is
+  // spent.
   const Unfinished trial(unfinished_at(place));
   write_durably(trial.path() / "trial", std::string(kTrialBytes, '\0'));
 }

@@ -1,6 +1,8 @@
-// Errors: one hierarchy, each with a message (what, which value, what is allowed), a hint (what to do) and an exit code.
+// Errors: one hierarchy, each with a message (what, which value, what is allowed), a hint (what to
+// do) and an exit code.
 //
-// A private computation must fail closed: a forgotten check may stop a release, never publish one. Hence exceptions.
+// A private computation must fail closed: a forgotten check may stop a release, never publish one.
+// Hence exceptions.
 // Messages name columns, row numbers, options and bounds; they never quote a cell of private data.
 #pragma once
 
@@ -10,7 +12,8 @@
 
 namespace sotto {
 
-// The value is the exit code of the command line; this is the only place where the codes are written down.
+// The value is the exit code of the command line; this is the only place where the codes are
+// written down.
 enum class ErrorCode {
   internal = 1,             // a defect of ours
   usage = 2,                // an option or argument that cannot be meant
@@ -44,7 +47,8 @@ struct InvalidArgument : Error {
       : Error(ErrorCode::usage, message, std::move(hint)) {}
 };
 
-// Something asked for that the algorithm does not support (a relation, a layer, an event for an accountant).
+// Something asked for that the algorithm does not support (a relation, a layer, an event for an
+// accountant).
 struct Unsupported : Error {
   explicit Unsupported(const std::string& message, std::string hint = {})
       : Error(ErrorCode::usage, message, std::move(hint)) {}

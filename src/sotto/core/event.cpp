@@ -40,8 +40,8 @@ void present(std::string_view event, const EventPtr& inner) {
   if (!inner) throw InvalidArgument(fmt::format("{} has no inner event", event));
 }
 
-// A population stated inside a sample is the sample: all of it, or (in one of several parts) some of it. Of a poisson sample
-// nobody knows the size.
+// A population stated inside a sample is the sample: all of it, or (in one of several parts) some
+// of it. Of a poisson sample nobody knows the size.
 void require_population(std::string_view name, std::uint64_t population, const SampledEvent& outer,
                         bool part) {
   if (outer.scheme == Scheme::poisson) {

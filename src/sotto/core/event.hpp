@@ -1,9 +1,13 @@
 // Events: the one vocabulary of the project for what was done to private data.
 //
-// What       A closed variant that describes a mechanism (or a composition of mechanisms) with all that an accountant needs.
-//            Mechanisms and trainers emit events, accountants evaluate them, ledgers store them, certificates quote them.
-// Guarantee  None of its own: an event states a fact; accounting turns it into (ε, δ) under a relation.
-// Method     An Event that exists is valid: constructing one checks every parameter. JSON in and out: event_json.hpp.
+// What       A closed variant that describes a mechanism (or a composition of mechanisms) with all
+//            that an accountant needs.
+//            Mechanisms and trainers emit events, accountants evaluate them, ledgers store them,
+//            certificates quote them.
+// Guarantee  None of its own: an event states a fact; accounting turns it into (ε, δ) under a
+//            relation.
+// Method     An Event that exists is valid: constructing one checks every parameter. JSON in and
+//            out: event_json.hpp.
 // Numerics   Plain doubles, exactly what the mechanism used; nothing is rounded here.
 // Reference  docs/events.md lists every event with its JSON form and meaning.
 #pragma once
@@ -22,8 +26,9 @@ class Event;
 using EventPtr = std::shared_ptr<const Event>;
 
 // How a noise event states its sensitivity.
-// contribution: the largest norm of one record's contribution (a clip norm); replace_one then moves the sum by twice that.
-// exact: the distance between neighbours under the relation of the specification.
+// contribution: the largest norm of one record's contribution (a clip norm); replace_one then moves
+// the sum by twice that. exact: the distance between neighbours under the relation of the
+// specification.
 enum class Basis { contribution, exact };
 
 // Gaussian noise of standard deviation sigma on a query of ℓ2-sensitivity `sensitivity`.
@@ -63,8 +68,10 @@ struct DiscreteLaplaceEvent {
   friend bool operator==(const DiscreteLaplaceEvent&, const DiscreteLaplaceEvent&) = default;
 };
 
-// Gaussian noise on a query whose distance between neighbours is itself random: sensitivities[i] with probability probabilities[i].
-// (User-level sampling, matrix mechanisms.) Sensitivities are contributions; replace_one is not defined for it.
+// Gaussian noise on a query whose distance between neighbours is itself random: sensitivities[i]
+// with probability probabilities[i].
+// (User-level sampling, matrix mechanisms.) Sensitivities are contributions; replace_one is not
+// defined for it.
 struct GaussianMixtureEvent {
   double sigma = 1;
   std::vector<double> sensitivities, probabilities;
@@ -78,7 +85,8 @@ struct RandomizedResponseEvent {
   friend bool operator==(const RandomizedResponseEvent&, const RandomizedResponseEvent&) = default;
 };
 
-// A mechanism of ε-bounded range (exponential mechanism, report-noisy-max with Gumbel noise; not permute-and-flip, which is only ε-DP).
+// A mechanism of ε-bounded range (exponential mechanism, report-noisy-max with Gumbel noise; not
+// permute-and-flip, which is only ε-DP).
 struct ExponentialEvent {
   double epsilon = 1;
   friend bool operator==(const ExponentialEvent&, const ExponentialEvent&) = default;
@@ -106,7 +114,8 @@ struct GdpEvent {
   friend bool operator==(const GdpEvent&, const GdpEvent&) = default;
 };
 
-// One answer of PATE, accounted independently of the votes: argmax of votes plus Gaussian (Laplace) noise.
+// One answer of PATE, accounted independently of the votes: argmax of votes plus Gaussian (Laplace)
+// noise.
 struct GnmaxEvent {
   double sigma = 40;
   friend bool operator==(const GnmaxEvent&, const GnmaxEvent&) = default;
@@ -119,7 +128,8 @@ struct LnmaxEvent {
 enum class Scheme { poisson, without_replacement, with_replacement };
 std::string_view name(Scheme scheme);
 
-// An event run on a random sample. poisson: each record with probability `rate`; otherwise `size` of `population` records.
+// An event run on a random sample. poisson: each record with probability `rate`; otherwise `size`
+// of `population` records.
 struct SampledEvent {
   Scheme scheme = Scheme::poisson;
   double rate = 1;                         // poisson only
@@ -128,7 +138,8 @@ struct SampledEvent {
   friend bool operator==(const SampledEvent&, const SampledEvent&);
 };
 
-// Reports of `population` users, each made by a local randomizer (event), seen only after a uniform shuffle.
+// Reports of `population` users, each made by a local randomizer (event), seen only after a uniform
+// shuffle.
 struct ShuffledEvent {
   std::uint64_t population = 1;
   EventPtr event;
@@ -153,7 +164,8 @@ struct ParallelEvent {
 enum class SelectionDistribution { truncated_negative_binomial, poisson };
 std::string_view name(SelectionDistribution distribution);
 
-// K runs of the event, K drawn from the distribution with the given mean, and only the best one released.
+// K runs of the event, K drawn from the distribution with the given mean, and only the best one
+// released.
 struct PrivateSelectionEvent {
   SelectionDistribution distribution = SelectionDistribution::truncated_negative_binomial;
   double shape = 1;  // truncated_negative_binomial only; 1 = geometric, 0 = logarithmic

@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kMaximalDepth = 64;  // a hostile document must not exhaust the stack
 
-// Reads the members of one event and remembers which were asked for, so that leftovers can be refused.
+// Reads the members of one event and remembers which were asked for, so that leftovers can be
+// refused.
 class Members {
  public:
   Members(const Json& object, std::string where) : object_(object), where_(std::move(where)) {

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Builds the document from the parser's events. Members are appended: the container's own insertion looks through all members, which makes
-// an object of a million names take hours.
+// Builds the document from the parser's events. Members are appended: the container's own insertion
+// looks through all members, which makes an object of a million names take hours.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(std::size_t depth) : depth_(depth) {}

@@ -1,8 +1,10 @@
-// JSON from outside: whatever a stranger wrote becomes a document of limited size and depth, or a DataError.
+// JSON from outside: whatever a stranger wrote becomes a document of limited size and depth, or a
+// DataError.
 //
-// Every document that did not come from this process is read here. Deep nesting would exhaust the stack of whoever walks, copies or prints
-// the document, a name that stands twice means different things to different readers, and a number that does not fit its type is
-// undefined behaviour in the conversion; none of them gets through. The time is linear in the length of the text.
+// Every document that did not come from this process is read here. Deep nesting would exhaust the
+// stack of whoever walks, copies or prints the document, a name that stands twice means different
+// things to different readers, and a number that does not fit its type is undefined behaviour in
+// the conversion; none of them gets through. The time is linear in the length of the text.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +24,8 @@ struct JsonLimits {
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& what,
                                   const std::string& hint = {}, const JsonLimits& limits = {});
 
-// A whole number from 0 to `most`, and a finite one. They throw DataError, with `what` as the subject.
+// A whole number from 0 to `most`, and a finite one. They throw DataError, with `what` as the
+// subject.
 std::uint64_t json_count(const nlohmann::ordered_json& json, const std::string& what,
                          std::uint64_t most = std::uint64_t{1} << 53);
 double json_number(const nlohmann::ordered_json& json, const std::string& what);

@@ -13,7 +13,8 @@ namespace {
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Edits (insert, delete, change, swap of two neighbours) that turn one name into the other, letter case aside.
+// Edits (insert, delete, change, swap of two neighbours) that turn one name into the other, letter
+// case aside.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);  // last, row: of i − 1, i
   std::iota(row.begin(), row.end(), std::size_t{0});

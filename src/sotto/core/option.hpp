@@ -4,7 +4,8 @@
 // foreign language bindings are made from declarations, and all of them read values by the one
 // parser behind OptionValues. A name is written noise_multiplier here, in C++ and in JSON, and
 // --noise-multiplier on the command line. A message of the library puts the name of an option
-// between backticks, and whoever shows the message writes it as its users know it: for_command_line.
+// between backticks, and whoever shows the message writes it as its users know it:
+// for_command_line.
 #pragma once
 
 #include <cstdint>

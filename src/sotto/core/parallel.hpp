@@ -1,4 +1,5 @@
-// Splits a range of blocks over threads. For work whose result does not depend on how it is split: sums on an integer grid.
+// Splits a range of blocks over threads. For work whose result does not depend on how it is split:
+// sums on an integer grid.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,8 @@ inline unsigned thread_count(unsigned asked) {
   return asked > 0 ? asked : std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Calls f(block, thread) once for every block in [0, blocks). The first exception is thrown again here.
+// Calls f(block, thread) once for every block in [0, blocks). The first exception is thrown again
+// here.
 template <class F>
 void parallel_blocks(std::size_t blocks, unsigned threads, F&& f) {
   const auto workers = static_cast<unsigned>(std::min<std::size_t>(thread_count(threads), blocks));

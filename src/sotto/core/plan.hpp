@@ -1,7 +1,8 @@
 // A plan knows its cost before any private byte is read.
 //
-// A private computation is first a plan, made from public facts only (options, schema, budget). A plan states its event, hence its
-// cost, and says in words what it will do; only then is it run on data. `run` is the only producer of a Release.
+// A private computation is first a plan, made from public facts only (options, schema, budget). A
+// plan states its event, hence its cost, and says in words what it will do; only then is it run on
+// data. `run` is the only producer of a Release.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,5 @@
-// Progress of long work on standard error: a bar with time left on a terminal, plain lines elsewhere, at most ten a second.
+// Progress of long work on standard error: a bar with time left on a terminal, plain lines
+// elsewhere, at most ten a second.
 //
 //   Progress progress({.label = "training", .total = steps});
 //   progress.advance(step, "ε 0.42");

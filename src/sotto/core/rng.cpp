@@ -28,7 +28,8 @@ void Rng::fill(std::span<std::byte> out) {
   bulk_words_ += (out.size() + 7) / 8;
 }
 
-// Inside a watched query the stream of that query is split, so that a replay reaches mechanisms that draw on several threads.
+// Inside a watched query the stream of that query is split, so that a replay reaches mechanisms
+// that draw on several threads.
 Rng Rng::split() { return Rng(active_->split()); }
 
 struct Rng::QueryScope::Saved {

@@ -1,15 +1,20 @@
 // Rng: the generator every mechanism draws from.
 //
-// What       A buffered stream of 64-bit words over a RandomSource, plus the seam through which tests watch noised queries.
-// Guarantee  Secure unless made with insecure_seed or a test source; words drawn before a fork are not drawn again in the child.
-// Method     Buffer of 4 KiB; no lock, no virtual call per draw. One Rng per thread: rng.split() gives independent ones.
+// What       A buffered stream of 64-bit words over a RandomSource, plus the seam through which
+//            tests watch noised queries.
+// Guarantee  Secure unless made with insecure_seed or a test source; words drawn before a fork are
+//            not drawn again in the child.
+// Method     Buffer of 4 KiB; no lock, no virtual call per draw. One Rng per thread: rng.split()
+//            gives independent ones.
 // Numerics   Words are uniform on [0, 2^64).
 // Reference  docs/adr/0004-random-generator.md.
 //
-// Watching queries. A mechanism announces each noised query through query(): what is noised, with which sensitivity and scale.
-// In production nobody listens and this costs one comparison. A test harness listens, checks that the same randomness on
-// neighbouring data gives queries no further apart than declared, and gives every query its own replayable stream, so that a
-// mechanism whose *internal* use of randomness depends on its noise (rejection sampling) does not shift what follows.
+// Watching queries. A mechanism announces each noised query through query(): what is noised, with
+// which sensitivity and scale.
+// In production nobody listens and this costs one comparison. A test harness listens, checks that
+// the same randomness on neighbouring data gives queries no further apart than declared, and gives
+// every query its own replayable stream, so that a mechanism whose *internal* use of randomness
+// depends on its noise (rejection sampling) does not shift what follows.
 #pragma once
 
 #include <array>
@@ -43,10 +48,12 @@ class QueryObserver {
   using Values = std::variant<std::span<double>, std::span<std::int64_t>, std::span<int128>>;
 
   virtual ~QueryObserver() = default;
-  // words: how many words the main stream has given so far. Returns the source to use inside the query, or null for the main one.
+  // words: how many words the main stream has given so far. Returns the source to use inside the
+  // query, or null for the main one.
   virtual RandomSource* begin(const NoisedQuery& query, std::uint64_t words) = 0;
-  // The noisy result, just before it leaves the mechanism. A replay overwrites it with what the recorded run released, so that
-  // both runs go on from the same public past and later queries can be compared.
+  // The noisy result, just before it leaves the mechanism. A replay overwrites it with what the
+  // recorded run released, so that both runs go on from the same public past and later queries can
+  // be compared.
   virtual void publish(Values result) = 0;
   virtual void end() = 0;
 };
@@ -70,7 +77,8 @@ class Rng {
   Rng split();  // an independent generator, e.g. for another thread
   std::string_view kind() const { return source_->kind(); }
   bool secure() const { return source_->secure(); }
-  // Words drawn so far. A fresh generator has a used-up buffer and no refills, hence the two kWords cancel.
+  // Words drawn so far. A fresh generator has a used-up buffer and no refills, hence the two kWords
+  // cancel.
   std::uint64_t words() const { return refills_ * kWords + position_ - kWords + bulk_words_; }
 
   void watch(QueryObserver* observer) { observer_ = observer; }

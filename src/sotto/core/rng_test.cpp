@@ -215,7 +215,8 @@ TEST(RecordReplay, GivesTheSameNoiseToTheSameQueryNumber) {
 }
 
 TEST(RecordReplay, SecondRunGoesOnFromTheResultsOfTheFirst) {
-  // Each query noises ten times what the one before released: only on the same public past do the two runs stay close.
+  // Each query noises ten times what the one before released: only on the same public past do the
+  // two runs stay close.
   auto adaptive = [](Rng& rng, double first) -> std::optional<Event> {
     double state = first;
     for (int i = 0; i < 3; ++i) {

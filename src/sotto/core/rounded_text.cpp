@@ -15,7 +15,8 @@ std::string rounded(double value, int digits, bool up) {
   double shown = std::strtod(text.c_str(), nullptr);
   if (up ? shown >= value : shown <= value) return text;
   const double step = std::pow(10.0, std::floor(std::log10(std::fabs(value))) + 1 - digits);
-  // The sum may round back to where it came from only if the step is tiny; more digits are always safe.
+  // The sum may round back to where it came from only if the step is tiny; more digits are always
+  // safe.
   text = fmt::format("{:.{}g}", shown + (up ? step : -step), digits);
   shown = std::strtod(text.c_str(), nullptr);
   return (up ? shown >= value : shown <= value) ? text : fmt::format("{}", value);

@@ -32,7 +32,8 @@ class SpecTemplate {
   static SpecTemplate parse(
       const std::string& text);  // throws DataError unless exactly one number is "?"
 
-  // The name of the unknown, e.g. "noise_multiplier", and where it stands, e.g. "/events/0/gaussian/noise_multiplier".
+  // The name of the unknown, e.g. "noise_multiplier", and where it stands, e.g.
+  // "/events/0/gaussian/noise_multiplier".
   const std::string& unknown() const { return unknown_; }
   const std::string& where() const { return where_; }
   bool unknown_is_whole()

@@ -1,4 +1,5 @@
-// Validated values: an Epsilon, Delta, … that exists is in range, so no function has to check again.
+// Validated values: an Epsilon, Delta, … that exists is in range, so no function has to check
+// again.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@
 
 namespace sotto {
 
-// A double that satisfies Limits::holds; Limits also says its name and what is allowed, for the error.
+// A double that satisfies Limits::holds; Limits also says its name and what is allowed, for the
+// error.
 template <class Limits>
 class Checked {
  public:

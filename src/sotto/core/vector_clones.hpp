@@ -1,5 +1,6 @@
-// Detail: SOTTO_CLONES before a function builds it once for processors with 256-bit vectors and once for any; the loader picks. The loops stay
-// plain: the compiler vectorises them (files that use it are compiled with -O3). Sanitizers cannot follow the loader's choice.
+// Detail: SOTTO_CLONES before a function builds it once for processors with 256-bit vectors and
+// once for any; the loader picks. The loops stay plain: the compiler vectorises them (files that
+// use it are compiled with -O3). Sanitizers cannot follow the loader's choice.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \

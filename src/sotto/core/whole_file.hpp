@@ -1,7 +1,8 @@
 // A file that somebody handed over, read whole.
 //
-// Only regular files of limited size: a pipe would make the reader wait, a device never ends. What a user names for a stream (data,
-// specifications on standard input) is read by data/byte_source.hpp instead.
+// Only regular files of limited size: a pipe would make the reader wait, a device never ends. What
+// a user names for a stream (data, specifications on standard input) is read by
+// data/byte_source.hpp instead.
 #pragma once
 
 #include <cstddef>

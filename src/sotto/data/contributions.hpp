@@ -1,4 +1,5 @@
-// Bounds what one user contributes: keeps the records of each user that have the smallest hashes, at most `limit` of them.
+// Bounds what one user contributes: keeps the records of each user that have the smallest hashes,
+// at most `limit` of them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ class ContributionBound {
   std::unordered_map<std::string, std::priority_queue<Candidate>> users_;
 };
 
-// A hash of 64-bit words that is the same on every machine. It spreads records evenly; nothing rests on it being hard to invert.
+// A hash of 64-bit words that is the same on every machine. It spreads records evenly; nothing
+// rests on it being hard to invert.
 std::uint64_t content_hash(std::span<const std::uint64_t> words);
 
 }  // namespace sotto

@@ -1,13 +1,14 @@
-// CSV files (RFC 4180), plain or gzip, and what databases answer, read as a stream by several threads
-// in bounded memory.
+// CSV files (RFC 4180), plain or gzip, and what databases answer, read as a stream by several
+// threads in bounded memory.
 //
 //   CsvReader reader("people.csv");
 //   reader.for_each_number("age", [&](double age, std::uint64_t row) { … });
 //
 // Quotes, line ends inside quotes, LF and CRLF, a UTF-8 byte-order mark; spaces around a number are
 // allowed. The delimiter is found in the header line where it is not given, and nowhere else: names
-// of columns are public, rows are not. Rows are counted from 1 and are data records: the header is no row, nor is an empty line
-// where there are several columns; in a file of one column it is a row whose cell is missing.
+// of columns are public, rows are not. Rows are counted from 1 and are data records: the header is
+// no row, nor is an empty line where there are several columns; in a file of one column it is a row
+// whose cell is missing.
 // Callbacks run on the calling thread in file order, and what they see does not depend on the
 // number of threads. Errors are DataErrors that name the file, the column and the row number, and
 // never quote a cell. Earlier rows have been delivered by then: release nothing before a pass is

@@ -218,7 +218,8 @@ TEST(Csv, BlankLinesAreRowsOfAFileWithOneColumnOnly) {
               HasSubstr("row 2 (line 3), column 'a': the cell is empty"));
 }
 
-// One row more or less, or one cell emptied, must not decide whether a file without a header is accepted.
+// One row more or less, or one cell emptied, must not decide whether a file without a header is
+// accepted.
 TEST(Csv, WithoutAHeaderAFileMayBeEmpty) {
   const CsvOptions plain{.header = false}, two{.header = false, .names = {"a", "b"}};
   EXPECT_EQ(rows_of("", plain), Rows{});

@@ -88,7 +88,8 @@ class PostgresQuery final : public PieceSource {
     if (PQresultStatus(begun.get()) == PGRES_COPY_OUT) return;
     // A query that is planned may have computed with rows already.
     const char* code = PQresultErrorField(begun.get(), PG_DIAG_SQLSTATE);
-    // No right to the table, a statement that writes or that COPY does not take: said before any row.
+    // No right to the table, a statement that writes or that COPY does not take: said before any
+    // row.
     const std::string_view known(code == nullptr ? "-" : code);
     if (known == "42501" || known == "25006" || known == "0A000") refused();
     failed_on_rows(place_, std::string(known));

@@ -1,4 +1,5 @@
-// Drafts of schemas: a template to be completed by someone who knows the data from public knowledge.
+// Drafts of schemas: a template to be completed by someone who knows the data from public
+// knowledge.
 #pragma once
 
 #include <map>
@@ -34,20 +35,22 @@ struct DraftColumn {
   std::string note = {};  // a comment behind the type
 };
 
-// Types guessed from the names of the columns alone: a function of the names and options only. Throws DataError when the target or a
-// typed column is no column.
+// Types guessed from the names of the columns alone: a function of the names and options only.
+// Throws DataError when the target or a typed column is no column.
 std::vector<DraftColumn> draft_columns(std::span<const std::string> names,
                                        const DraftOptions& options = {});
 
-// TOML; `origin` is a sentence on where the facts come from. It does not pass Schema::from_toml until everything is filled in.
+// TOML; `origin` is a sentence on where the facts come from. It does not pass Schema::from_toml
+// until everything is filled in.
 std::string draft_text(const std::string& origin, std::span<const DraftColumn> columns,
                        const DraftOptions& options);
 
 // From the names alone; no value of the data has any influence.
 std::string draft_schema(std::span<const std::string> columns, const DraftOptions& options = {});
 
-// The same, but types, bounds and values are read from `public_file`, which must be public (or synthetic) data:
-// what is read from it is in the schema for everyone to see. Columns that it does not have are drafted by name.
+// The same, but types, bounds and values are read from `public_file`, which must be public (or
+// synthetic) data: what is read from it is in the schema for everyone to see. Columns that it does
+// not have are drafted by name.
 std::string draft_schema(std::span<const std::string> columns, CsvReader& public_file,
                          const DraftOptions& options = {});
 

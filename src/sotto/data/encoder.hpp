@@ -1,14 +1,20 @@
-// The encoder: turns the cells of a record into a vector of bounded norm. A pure function of the schema.
+// The encoder: turns the cells of a record into a vector of bounded norm. A pure function of the
+// schema.
 //
-// What       numeric: clamped to its bounds, then scaled to [−1, 1] or [0, 1]; boolean: 0 or 1; categorical: one-hot over the declared
-//            values and, unless missing cells are refused, an implicit "other". With basis = "hats" a numeric feature is followed by its hat
+// What       numeric: clamped to its bounds, then scaled to [−1, 1] or [0, 1]; boolean: 0 or 1;
+//            categorical: one-hot over the declared values and, unless missing cells are refused,
+//            an implicit "other". With basis = "hats" a numeric feature is followed by its hat
 //            functions (hat_basis.hpp). Then the row is scaled down to the norm bound.
-// Guarantee  For every input whatever, each encoded row is finite and has ℓ2 norm ≤ norm_bound() (as real numbers, not only as computed),
-//            each numeric target lies in [−1, 1] and each class or group index is in range. Nothing is learnt from the data.
-// Method     Without clipping, each column contributes at most 1 to the squared norm and its hats at most 1 more, so the norm is at most
-//            √(number of feature columns + number of columns with hats); norm_bound() is the smaller of that and the declared
-//            feature_norm. A one-hot part is stored as the index of its 1; hats are not stored but computed from the value.
-// Numerics   The clipping factor is rounded down by (width + 8)·2⁻⁵², more than the error of the computed norm.
+// Guarantee  For every input whatever, each encoded row is finite and has ℓ2 norm ≤ norm_bound()
+//            (as real numbers, not only as computed), each numeric target lies in [−1, 1] and each
+//            class or group index is in range. Nothing is learnt from the data.
+// Method     Without clipping, each column contributes at most 1 to the squared norm and its hats
+//            at most 1 more, so the norm is at most
+//            √(number of feature columns + number of columns with hats); norm_bound() is the
+//            smaller of that and the declared feature_norm. A one-hot part is stored as the index
+//            of its 1; hats are not stored but computed from the value.
+// Numerics   The clipping factor is rounded down by (width + 8)·2⁻⁵², more than the error of the
+//            computed norm.
 #pragma once
 
 #include <cstddef>
@@ -41,13 +47,16 @@ class ColumnEncoder {
   bool is_numeric() const { return column_.type == ColumnType::numeric; }
   bool is_categorical() const { return column_.type == ColumnType::categorical; }
 
-  // numeric: the clamped and scaled value; boolean: 0, 1, or ½ for a missing cell. Throws CellRefused.
+  // numeric: the clamped and scaled value; boolean: 0, 1, or ½ for a missing cell. Throws
+  // CellRefused.
   double value(std::string_view cell) const;
   double value(double number) const;  // a boolean is 0 or 1
-  // categorical: the index of the category, values.size() for "other"; boolean: 0 or 1. Throws CellRefused.
+  // categorical: the index of the category, values.size() for "other"; boolean: 0 or 1. Throws
+  // CellRefused.
   std::uint32_t index(std::string_view cell) const;
   std::uint32_t index(double position) const;  // of the value in the declared list
-  // The names behind index(): the declared values and, where it exists, "other"; false and true for a boolean.
+  // The names behind index(): the declared values and, where it exists, "other"; false and true for
+  // a boolean.
   const std::vector<std::string>& labels() const { return labels_; }
   // Whether the cell says nothing: empty, marked as missing, or a number that is not finite.
   bool is_missing(std::string_view cell) const;
@@ -78,8 +87,9 @@ class Encoder {
 
   const Schema& schema() const { return schema_; }
 
-  // The columns that make up the encoded row, in its order. A column is either dense (one coordinate, numeric or boolean, and the hats of
-  // a numeric one after it) or hot (one of a run of coordinates is 1).
+  // The columns that make up the encoded row, in its order. A column is either dense (one
+  // coordinate, numeric or boolean, and the hats of a numeric one after it) or hot (one of a run of
+  // coordinates is 1).
   const std::vector<ColumnEncoder>& features() const { return features_; }
   // The coordinates of the f-th of them.
   struct Run {
@@ -100,8 +110,9 @@ class Encoder {
   }  // the first coordinate of each one-hot column
   double norm_bound() const { return norm_bound_; }
 
-  // Reads one cell for each column of features(). `dense` gets the dense values, `hot` the coordinates that are 1; the result is the
-  // factor ≤ 1 by which the whole row is multiplied. Throws CellRefused with `column` set to the culprit.
+  // Reads one cell for each column of features(). `dense` gets the dense values, `hot` the
+  // coordinates that are 1; the result is the factor ≤ 1 by which the whole row is multiplied.
+  // Throws CellRefused with `column` set to the culprit.
   double encode(std::span<const std::string_view> cells, std::span<double> dense,
                 std::span<std::uint32_t> hot, std::size_t& column) const;
   // The same for cells that are numbers already.
@@ -120,7 +131,8 @@ class Encoder {
   double encode_target(std::string_view cell) const;
   double encode_target(double cell) const;
 
-  // Columns with role group; any categorical or boolean column can serve as one (evaluation by group).
+  // Columns with role group; any categorical or boolean column can serve as one (evaluation by
+  // group).
   const std::vector<ColumnEncoder>& groups() const { return groups_; }
   ColumnEncoder group(std::string_view column) const;  // throws DataError
 

@@ -1,7 +1,7 @@
 // Text files that are not UTF-8, as UTF-8.
 //
-// latin_1 and windows_1252 give every byte a meaning (the five that Windows leaves open stay control
-// characters); utf_16 follows the byte-order mark and is little-endian without one.
+// latin_1 and windows_1252 give every byte a meaning (the five that Windows leaves open stay
+// control characters); utf_16 follows the byte-order mark and is little-endian without one.
 #pragma once
 
 #include <memory>

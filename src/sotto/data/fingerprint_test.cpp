@@ -38,7 +38,8 @@ TEST_F(FingerprintTest, IsThatOfItsDataAndKeyOnly) {
   }
 }
 
-// Whoever replaces or rewrites the file after it was read does not change what the fingerprint says.
+// Whoever replaces or rewrites the file after it was read does not change what the fingerprint
+// says.
 TEST_F(FingerprintTest, IsThatOfWhatWasReadAndNotOfWhatIsThereAfterwards) {
   const std::string data = file("a.csv", "age\n30\n40\n"), same = file("same.csv", "age\n30\n40\n");
   const ReadWitness witness;
@@ -63,8 +64,9 @@ TEST_F(FingerprintTest, DoesNotShowThatTwoDataSetsAreEqual) {
   EXPECT_NE(fingerprint(key, data), fingerprint(key, data));
 }
 
-// HMAC by hand, from its definition: python3 -c "import hmac,hashlib;d=hashlib.sha256(b'abc').hexdigest();
-// print(hmac.new(b'k'*32,('sotto fingerprint\n'+'0'*32+'\n'+d+'\n').encode(),hashlib.sha256).hexdigest())"
+// HMAC by hand, from its definition: python3 -c "import
+// hmac,hashlib;d=hashlib.sha256(b'abc').hexdigest(); print(hmac.new(b'k'*32,('sotto
+// fingerprint\n'+'0'*32+'\n'+d+'\n').encode(),hashlib.sha256).hexdigest())"
 TEST_F(FingerprintTest, IsHmacOfNonceAndDigest) {
   EXPECT_TRUE(fingerprint_matches(
       std::string(32, '0') + ":"

@@ -26,7 +26,8 @@ struct Header {
   std::size_t elements = 1, bytes = 0;
 };
 
-// Reads the one kind of Python literal that numpy writes: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+// Reads the one kind of Python literal that numpy writes: {'descr': '<f8', 'fortran_order': False,
+// 'shape': (3, 4), }
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& label, std::size_t max_elements)

@@ -1,7 +1,8 @@
-// NumPy's .npy arrays (format 1, 2 and 3): little-endian f4, f8, i4, i8 and u1 in C order, plain or gzip.
+// NumPy's .npy arrays (format 1, 2 and 3): little-endian f4, f8, i4, i8 and u1 in C order, plain or
+// gzip.
 //
-// The header is treated as hostile: its size, the shape and the product of the shape are checked before anything is allocated, and
-// no Python is evaluated.
+// The header is treated as hostile: its size, the shape and the product of the shape are checked
+// before anything is allocated, and no Python is evaluated.
 #pragma once
 
 #include <cstdint>

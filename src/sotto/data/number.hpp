@@ -22,9 +22,9 @@ struct NumberCell {
 // Correctly rounded; a number too small for a double is zero.
 NumberCell parse_number(std::string_view cell);
 
-// The cell of a file with decimal commas as parse_number reads it: in what has digits and is made of
-// the characters of numbers, comma and point change places, so that "1,5" is a number and "1.500" is
-// none. Anything else stays as it is. `scratch` holds the result where it differs.
+// The cell of a file with decimal commas as parse_number reads it: in what has digits and is made
+// of the characters of numbers, comma and point change places, so that "1,5" is a number and
+// "1.500" is none. Anything else stays as it is. `scratch` holds the result where it differs.
 std::string_view with_point(std::string_view cell, std::string& scratch);
 
 // Without the spaces and tabs around it.

@@ -1,4 +1,5 @@
-// A schema: the public facts about a data set, declared by its curator and never read from the data.
+// A schema: the public facts about a data set, declared by its curator and never read from the
+// data.
 //
 //   relation = "add_remove"
 //   rows = 32561
@@ -6,7 +7,8 @@
 //   type = "numeric"
 //   bounds = [17, 90]
 //
-// Bounds, categories, roles, the neighbouring relation and the unit of privacy all come from here. A Schema that exists is valid.
+// Bounds, categories, roles, the neighbouring relation and the unit of privacy all come from here.
+// A Schema that exists is valid.
 // Every key, its meaning and its default: docs/reference/schema.md.
 #pragma once
 
@@ -33,8 +35,8 @@ enum class Invalid { refuse, missing };
 enum class Unit { record, user };
 // Where the bounds of a numeric feature go: [−1, 1] or [0, 1].
 enum class Scaling { symmetric, unit };
-// What a numeric feature becomes: one coordinate, or that and hat functions (hat_basis.hpp). automatic: whoever trains decides from public
-// facts; an encoder left to itself takes linear.
+// What a numeric feature becomes: one coordinate, or that and hat functions (hat_basis.hpp).
+// automatic: whoever trains decides from public facts; an encoder left to itself takes linear.
 enum class NumericBasis { automatic, linear, hats };
 
 std::string_view name(ColumnType type);
@@ -57,7 +59,8 @@ struct ColumnSchema {
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
 
-// What it cost to estimate a schema from the data itself: not public for free, and part of every certificate of what is made with it.
+// What it cost to estimate a schema from the data itself: not public for free, and part of every
+// certificate of what is made with it.
 struct SchemaDraft {
   Relation relation = Relation::add_remove;
   double epsilon = 0, delta = 0;
@@ -91,7 +94,8 @@ struct Schema {
   const ColumnSchema* user() const;
   std::vector<std::string> names() const;
 
-  // The same schema with this column as its target (a former target becomes a feature); throws DataError.
+  // The same schema with this column as its target (a former target becomes a feature); throws
+  // DataError.
   Schema with_target(std::string_view name) const;
 };
 
@@ -108,7 +112,8 @@ struct SchemaProblem {
       const std::string& label) const;  // "people.toml, line 3: columns.age has no type"
 };
 
-// Everything that is wrong, in the order of the document; empty when Schema::from_toml accepts the text.
+// Everything that is wrong, in the order of the document; empty when Schema::from_toml accepts the
+// text.
 std::vector<SchemaProblem> schema_problems(std::string_view toml);
 
 namespace detail {

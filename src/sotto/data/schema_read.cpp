@@ -1,4 +1,5 @@
-// A schema document (TOML or JSON, both as a JSON tree by now) becomes a Schema, or an error that says what is wrong and where.
+// A schema document (TOML or JSON, both as a JSON tree by now) becomes a Schema, or an error that
+// says what is wrong and where.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -46,7 +46,8 @@ void Table::reserve(std::size_t rows) {
 Table::Sink Table::add_row() {
   const std::size_t d = encoder_->dense_positions().size(), h = encoder_->hot_columns();
   dense_.resize(dense_.size() + d);
-  // One coordinate of each one-hot column, also in a row that stays empty (a null record): models look it up.
+  // One coordinate of each one-hot column, also in a row that stays empty (a null record): models
+  // look it up.
   const std::span<const std::uint32_t> first = encoder_->hot_positions();
   hot_.insert(hot_.end(), first.begin(), first.end());
   factors_.push_back(1);
@@ -237,7 +238,8 @@ void detail::map_parts(const std::string& path, const Encoder& encoder, const Ta
                              [&](Table&& part, std::uint64_t first_row) {
                                Table bounded(encoder);
                                for (std::size_t i = 0; i < part.rows(); ++i) {
-                                 // A file that grew between the passes: what was not seen is not kept.
+                                 // A file that grew between the passes: what was not seen is not
+                                 // kept.
                                  const std::uint64_t row = first_row - 1 + i;
                                  if (row < kept.size() && kept[row]) bounded.append(part, i, 1);
                                }

@@ -1,18 +1,24 @@
-// An encoded table, and how a file becomes one: whole, or as a stream of blocks for data larger than memory.
+// An encoded table, and how a file becomes one: whole, or as a stream of blocks for data larger
+// than memory.
 //
-// A file is CSV, .npy or IDX, plain or gzip (array_text.hpp): told by its first bytes, not by its name.
+// A file is CSV, .npy or IDX, plain or gzip (array_text.hpp): told by its first bytes, not by its
+// name.
 //
-// Rows are kept compactly: the dense values, the positions of the ones of the one-hot parts, and the clipping factor of the row
-// (encoder.hpp). row() and matrix() write them out in full.
+// Rows are kept compactly: the dense values, the positions of the ones of the one-hot parts, and
+// the clipping factor of the row (encoder.hpp). row() and matrix() write them out in full.
 //
-// Null records: under zero_out a record is null when every cell that is read of it is missing, whatever the columns' policies say of
-// missing cells; its user is not asked. It is a row like any, but row() writes NaN, which models take as no contribution at all, its
-// target and groups are 0 and mean nothing. Files to predict on have no null records: every row gets its prediction, whoever its user is.
+// Null records: under zero_out a record is null when every cell that is read of it is missing,
+// whatever the columns' policies say of missing cells; its user is not asked. It is a row like any,
+// but row() writes NaN, which models take as no contribution at all, its target and groups are 0
+// and mean nothing. Files to predict on have no null records: every row gets its prediction,
+// whoever its user is.
 //
-// User level: when the schema's unit is the user, at most max_contributions records of each user are kept, chosen before anything is
-// computed: those whose encoded content has the smallest hash under a fixed public key (ties are equal records). The choice for a user
-// is a function of the multiset of that user's own records: another user's records, the order of the file and threads play no part, so
-// adding or removing a user changes the kept records by that user's at most max_contributions.
+// User level: when the schema's unit is the user, at most max_contributions records of each user
+// are kept, chosen before anything is computed: those whose encoded content has the smallest hash
+// under a fixed public key (ties are equal records). The choice for a user is a function of the
+// multiset of that user's own records: another user's records, the order of the file and threads
+// play no part, so adding or removing a user changes the kept records by that user's at most
+// max_contributions.
 #pragma once
 
 #include <cmath>
@@ -83,18 +89,21 @@ struct TableOptions {
   std::string id = {};  // a column whose cells are kept as they are; empty: none
 };
 
-// Throws DataError. Where the relation makes the number of rows public and the schema declares it, the file must have that many.
+// Throws DataError. Where the relation makes the number of rows public and the schema declares it,
+// the file must have that many.
 Table load_table(const std::string& path, const Encoder& encoder, const TableOptions& options = {});
 
-// The stream in parallel: `map` turns the rows of a part of the file into a Result, on any thread; `consume` gets the results in file order on the
-// calling thread. Where the parts are cut depends on the file only. With the user-level unit both run on the calling thread.
+// The stream in parallel: `map` turns the rows of a part of the file into a Result, on any thread;
+// `consume` gets the results in file order on the calling thread. Where the parts are cut depends
+// on the file only. With the user-level unit both run on the calling thread.
 template <class Result>
 void map_table(const std::string& path, const Encoder& encoder,
                const std::function<Result(const Table&)>& map,
                const std::function<void(Result&&)>& consume, const TableOptions& options = {});
 
-// At most block_rows rows at a time, in file order. Memory does not depend on the number of rows, except that the user-level unit reads
-// the file twice and remembers max_contributions hashes for each user.
+// At most block_rows rows at a time, in file order. Memory does not depend on the number of rows,
+// except that the user-level unit reads the file twice and remembers max_contributions hashes for
+// each user.
 void for_each_block(const std::string& path, const Encoder& encoder, std::size_t block_rows,
                     const std::function<void(const Table&)>& visit,
                     const TableOptions& options = {});

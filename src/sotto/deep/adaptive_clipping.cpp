@@ -47,8 +47,8 @@ double AdaptiveClipping::gradient_multiplier(double total) const {
 
 double AdaptiveClipping::update(Rng& rng, double norm, std::int64_t private_records,
                                 std::int64_t private_unclipped) const {
-  // In units of 1/2: Σ(2b_i − 1), on a grid so fine that the discrete law is the continuous one of the event to 50 digits. One
-  // record more or fewer moves it by kGrid.
+  // In units of 1/2: Σ(2b_i − 1), on a grid so fine that the discrete law is the continuous one of
+  // the event to 50 digits. One record more or fewer moves it by kGrid.
   std::array<std::int64_t, 1> count{(2 * private_unclipped - private_records) * kGrid};
   const double sigma = count_multiplier() * static_cast<double>(kGrid);
   const DiscreteGaussian noise(sigma);

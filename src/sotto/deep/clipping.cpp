@@ -12,7 +12,8 @@
 namespace sotto::deep {
 namespace {
 
-// Squared norms are sums of squares of floats in double; thresholds far from 1 would leave that range.
+// Squared norms are sums of squares of floats in double; thresholds far from 1 would leave that
+// range.
 constexpr double kSmallest = 1e-12, kLargest = 1e12;
 
 void require_norm(double norm) {
@@ -76,7 +77,8 @@ ClipFactors Clipper::factors(const std::vector<const std::vector<double>*>& squa
       group[group_[k]] += (*squares[k])[i];
       total += (*squares[k])[i];
     }
-    // A norm beyond the floats would make the products of the weighted sum overflow before they are scaled.
+    // A norm beyond the floats would make the products of the weighted sum overflow before they are
+    // scaled.
     if (!(total <= static_cast<double>(std::numeric_limits<float>::max()))) {
       result.dropped.push_back(static_cast<std::int64_t>(i));
       continue;

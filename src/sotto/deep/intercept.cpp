@@ -41,11 +41,13 @@ Tensor& dropout_in_place_kernel(Tensor& input, double p, bool train) {
 
 Tensor value_of(const MaybeTensor& tensor) { return tensor.has_value() ? *tensor : Tensor(); }
 
-// Whether a private layer has anything to record here: a trainable weight, and a pass that will be differentiated.
+// Whether a private layer has anything to record here: a trainable weight, and a pass that will be
+// differentiated.
 bool trains(const Tensor& weight) { return weight.defined() && weight.requires_grad(); }
 
-// Where the records of an input are; nothing when it has none, so that a layer cannot tell whose gradient comes back. A public tensor with
-// a row for each record counts: what is made of it is followed as rows of records.
+// Where the records of an input are; nothing when it has none, so that a layer cannot tell whose
+// gradient comes back. A public tensor with a row for each record counts: what is made of it is
+// followed as rows of records.
 torch::optional<rows::Axis> axis_of(const Tensor& input, std::int64_t apart) {
   const rows::Axis first{0, 1, 1}, second{1, 1, 1};
   rows::Pass* const pass = rows::Pass::current();
@@ -298,7 +300,8 @@ OneState one_state_kernel(const Tensor& x, const Tensor& h0, at::TensorList w, b
       [&] { return kPlain(x, h0, w, biases, layers, dropout, train, both, batch_first); });
 }
 
-// Sines go another way for a whole vector of numbers when one of them is huge, and a vector may span two records.
+// Sines go another way for a whole vector of numbers when one of them is huge, and a vector may
+// span two records.
 void sine_kernel(const c10::OperatorHandle& operation, c10::Stack* stack) {
   if (Recorder::current() != nullptr) Recorder::current()->note_joint_rounding();
   const Plain plain(kKey);

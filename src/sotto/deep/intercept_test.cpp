@@ -1,4 +1,5 @@
-// Interception lives on internals of LibTorch: what if a version renames an operation, or sends a layer another way?
+// Interception lives on internals of LibTorch: what if a version renames an operation, or sends a
+// layer another way?
 #include "sotto/deep/intercept.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>

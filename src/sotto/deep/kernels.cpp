@@ -8,7 +8,8 @@
 namespace sotto::deep {
 namespace {
 
-// LibTorch brings a BLAS into the process. Its sgemm is not part of LibTorch's interface, so look it up; without it, at::mm does.
+// LibTorch brings a BLAS into the process. Its sgemm is not part of LibTorch's interface, so look
+// it up; without it, at::mm does.
 using Sgemm = void (*)(const char*, const char*, const int*, const int*, const int*, const float*,
                        const float*, const int*, const float*, const int*, const float*, float*,
                        const int*);
@@ -119,8 +120,9 @@ void TermNorms::add(double a_square, double b_square) {
   b_ += b;
 }
 
-// Sums of n terms are off by n·u times their mass, to first order; 1.01 pays for the higher orders. Products below the smallest float
-// vanish: at most 2⁻¹⁴⁹ each, d or p of them for every pair of terms.
+// Sums of n terms are off by n·u times their mass, to first order; 1.01 pays for the higher orders.
+// Products below the smallest float vanish: at most 2⁻¹⁴⁹ each, d or p of them for every pair of
+// terms.
 double TermNorms::surcharge(std::int64_t n, std::int64_t d, std::int64_t p) const {
   if (mass_ == 0) return 0;  // in every term a or b is zero, and so is the gradient
   const double rounding = std::max(1.01 * static_cast<double>(n) * 0x1p-24, kMassShare);
@@ -137,8 +139,8 @@ void gram(std::int64_t t, std::int64_t n, Operand x, float* out) {
   ssyrk()("U", x.transposed ? "N" : "T", &size, &depth, &one, x.data, &stride, &zero, out, &size);
 }
 
-// Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24, so the sum of products by at most
-// (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order.
+// Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24,
+// so the sum of products by at most (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order.
 double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t d, std::int64_t p,
                     const TermNorms& norms) {
   double diagonal = 0, below = 0;

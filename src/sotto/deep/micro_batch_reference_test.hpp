@@ -1,4 +1,5 @@
-// The yardstick of all layer tests: norms and clipped sums of one backward pass against one record at a time.
+// The yardstick of all layer tests: norms and clipped sums of one backward pass against one record
+// at a time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ inline Comparison compare_with_micro_batches(const torch::nn::Module& model,
   return result;
 }
 
-// Thresholds below, among and above the norms; every way of keeping gradients (no memory, plenty); sums in floats and in doubles.
+// Thresholds below, among and above the norms; every way of keeping gradients (no memory, plenty);
+// sums in floats and in doubles.
 inline void expect_like_micro_batches(const torch::nn::Module& model, const BatchLosses& losses,
                                       const torch::Tensor& x, const torch::Tensor& y,
                                       double tolerance = 2e-4) {

@@ -2,11 +2,14 @@
 //
 // What       NoisyDescent descent(sum.parameters());
 //            descent.step(rng, sum.flat(), {.sigma = 1, .scale = 1/batch, .rate = 0.1});
-//            g = scale·(sum + N(0, sigma²)),  v ← momentum·v + g,  x −= rate·v, coordinate by coordinate
-// Guarantee  That of the Gaussian mechanism on the sum, with the noise of fill_gaussian (noise/bulk_gaussian.hpp: cryptographic randomness,
-//            floating point): the parameters see the sum only with its noise. The caller announces the query.
-// Method     Noise comes in pieces that stay in the cache (noise_pieces.hpp) and is used up at once: it never goes to memory. The draws are
-//            those of fill_gaussian on the whole vector, so noise first and descent later gives the same parameters up to rounding.
+//            g = scale·(sum + N(0, sigma²)),  v ← momentum·v + g,  x −= rate·v, coordinate by
+//            coordinate
+// Guarantee  That of the Gaussian mechanism on the sum, with the noise of fill_gaussian
+//            (noise/bulk_gaussian.hpp: cryptographic randomness, floating point): the parameters
+//            see the sum only with its noise. The caller announces the query.
+// Method     Noise comes in pieces that stay in the cache (noise_pieces.hpp) and is used up at
+//            once: it never goes to memory. The draws are those of fill_gaussian on the whole
+//            vector, so noise first and descent later gives the same parameters up to rounding.
 // Numerics   One rounding for each operation above.
 // Reference  docs/math/bulk-gaussian.md.
 #pragma once

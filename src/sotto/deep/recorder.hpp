@@ -1,13 +1,18 @@
 // Recorder: what one backward pass leaves behind, record by record.
 //
-// What       While a Recorder is current on a thread, private layers (layers/*.hpp) record each use of a trainable parameter: the
-//            backward pass hands over what determines the gradient of every single record, and never forms the ordinary
-//            gradient of a weight. The recorder keeps squared norms per record and parameter, and forms Σ_i c_i·g_i at the end.
-// Guarantee  None by itself: norms and sums are private values. clipped_sum.hpp bounds them, noise makes them releasable.
-// Method     Book-keeping [BWZK23]: activations and output gradients are kept until the clip factors are known; norms by ghost norm
-//            [Goo15], [LTLH22] or from gradients written out record by record, whichever costs less for the layer and batch shape.
-//            A parameter used several times is exact: uses are joined before norms are taken, or written out; where that
-//            would pass the memory allowance, the triangle inequality gives an upper bound.
+// What       While a Recorder is current on a thread, private layers (layers/*.hpp) record each use
+//            of a trainable parameter: the backward pass hands over what determines the gradient of
+//            every single record, and never forms the ordinary gradient of a weight. The recorder
+//            keeps squared norms per record and parameter, and forms Σ_i c_i·g_i at the end.
+// Guarantee  None by itself: norms and sums are private values. clipped_sum.hpp bounds them, noise
+//            makes them releasable.
+// Method     Book-keeping [BWZK23]: activations and output gradients are kept until the clip
+//            factors are known; norms by ghost norm
+//            [Goo15], [LTLH22] or from gradients written out record by record, whichever costs less
+//            for the layer and batch shape.
+//            A parameter used several times is exact: uses are joined before norms are taken, or
+//            written out; where that would pass the memory allowance, the triangle inequality gives
+//            an upper bound.
 // Numerics   Squared norms in double; docs/math/per-sample-clipping.md.
 // Reference  [BWZK23], [Goo15], [LTLH22]; docs/math/per-sample-clipping.md.
 #pragma once
@@ -54,7 +59,8 @@ class Recorder {
 
   std::int64_t batch() const { return batch_; }
 
-  // Some functions of LibTorch compute neighbouring numbers together and round one by another's size; the interception tells of them.
+  // Some functions of LibTorch compute neighbouring numbers together and round one by another's
+  // size; the interception tells of them.
   void note_joint_rounding() { joint_rounding_ = true; }
   bool has_joint_rounding() const { return joint_rounding_; }
   // Terms of the longest sum in a record's gradient that is not kept; valid after finish().
@@ -64,16 +70,20 @@ class Recorder {
   }
 
   // Forward: a layer is going to use this parameter. False when it is not trained.
-  // Throws when the input has no leading axis of `batch` records, or the parameter is unknown to the recorder.
+  // Throws when the input has no leading axis of `batch` records, or the parameter is unknown to
+  // the recorder.
   bool expect(const torch::Tensor& parameter, const torch::Tensor& input, const std::string& layer);
   // Backward: what that use adds to the gradient of every record.
   void add(const torch::Tensor& parameter, std::unique_ptr<GradientTerm> use);
 
-  // After the backward pass. Throws, naming the parameter, when a trainable one has no per-sample gradient or an ordinary one.
+  // After the backward pass. Throws, naming the parameter, when a trainable one has no per-sample
+  // gradient or an ordinary one.
   void finish();
-  // Squared norms of the gradient of each record in parameter k, or upper bounds; valid after finish().
+  // Squared norms of the gradient of each record in parameter k, or upper bounds; valid after
+  // finish().
   const std::vector<double>& squared_norms(std::size_t k) const { return slots_[k].squares; }
-  // sum += Σ_i factors[i]·g_i (or sum = …, when overwrite). Records in `dropped` contribute nothing, whatever they hold.
+  // sum += Σ_i factors[i]·g_i (or sum = …, when overwrite). Records in `dropped` contribute
+  // nothing, whatever they hold.
   void weighted_sum(std::size_t k, const torch::Tensor& factors,
                     const std::vector<std::int64_t>& dropped, torch::Tensor& sum, bool overwrite);
 

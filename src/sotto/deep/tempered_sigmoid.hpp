@@ -1,7 +1,8 @@
 // Tempered sigmoids: a family of bounded activations for private training; tanh is one of them.
 //
 // What       s·σ(T·x) − o: scale s, inverse temperature T, offset o. The default (2, 2, 1) is tanh.
-// Guarantee  None; pointwise, so records do not meet. Bounded activations keep gradients short, and clipping then distorts less.
+// Guarantee  None; pointwise, so records do not meet. Bounded activations keep gradients short, and
+//            clipping then distorts less.
 // Method     Ordinary LibTorch operations.
 // Numerics   32-bit floats.
 // Reference  [PTSCTE21].

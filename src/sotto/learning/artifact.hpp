@@ -1,10 +1,12 @@
 // An artifact: a directory with a model, its encoder and the certificate that speaks about both.
 //
-//   certificate.json  what is guaranteed, the family, the events, and the digests of all other files
+//   certificate.json  what is guaranteed, the family, the events, and the digests of all other
+//                     files
 //   encoder.json      the schema, from which the encoding follows; not for images
 //   model.json, …     the files of the family
 // It is written beside its place and renamed when complete, so a crash leaves no half of one.
-// Nothing goes into it but what a plan has released, or a result whose certificate says NOT PRIVATE.
+// Nothing goes into it but what a plan has released, or a result whose certificate says NOT
+// PRIVATE.
 #pragma once
 
 #include <memory>

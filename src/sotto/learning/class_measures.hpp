@@ -1,8 +1,8 @@
 // What a confusion matrix says about a classifier, whether the counts are exact or noisy.
 //
-// Accuracy alone flatters a model where one class is common: whoever always says that class is right
-// as often as it occurs. Beside it stand that baseline, precision, recall and F1 of each class, their
-// means over the classes that occur, and how far probabilities are from what happens.
+// Accuracy alone flatters a model where one class is common: whoever always says that class is
+// right as often as it occurs. Beside it stand that baseline, precision, recall and F1 of each
+// class, their means over the classes that occur, and how far probabilities are from what happens.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ ClassMeasures class_measures(const Confusion& confusion);
 Confusion confusion_of(const std::vector<ScoredRow>& rows, std::size_t classes,
                        std::optional<std::size_t> group = {});
 
-// The expected calibration error: |confidence − accuracy| of the predicted class in ten bins of equal
-// width, weighted by their rows. 0 when probabilities are what happens.
+// The expected calibration error: |confidence − accuracy| of the predicted class in ten bins of
+// equal width, weighted by their rows. 0 when probabilities are what happens.
 double calibration_error(const std::vector<ScoredRow>& rows, std::optional<std::size_t> group = {});
 
 }  // namespace sotto

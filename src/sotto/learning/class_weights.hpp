@@ -1,14 +1,18 @@
 // Class weights: predictions for someone to whom classes do not matter as often as they occur.
 //
-// What       weighted(): a classifier whose probabilities are p_c·w_c, normalised, and whose class is the likeliest of these.
-//            balanced_weights(): w_c = 1/share_c, so that a rare class counts as much as a common one. ClassSharesPlan: the
-//            shares where nobody knows them.
-// Guarantee  Weighting is post-processing of a released model: given weights and declared shares cost nothing. Estimated shares
-//            cost the event of one noisy histogram: a record is in one class, so that neighbours differ by 1 in one count
-//            (add_remove, zero_out: ℓ1 = ℓ2 = 1) or in two (replace_one: ℓ1 = 2, ℓ2 = √2), times the records of one unit.
-// Method     A classifier that learnt p_c(x) ∝ share_c·f_c(x) gives the answer for other shares by p_c·w_c. Weighting
-//            records in training instead would scale the signal of common classes down and leave the noise as it is.
-// Numerics   Integer counts, exact noise (mechanisms/counts.hpp). A share below 1/rows counts as 1/rows.
+// What       weighted(): a classifier whose probabilities are p_c·w_c, normalised, and whose class
+//            is the likeliest of these. balanced_weights(): w_c = 1/share_c, so that a rare class
+//            counts as much as a common one. ClassSharesPlan: the shares where nobody knows them.
+// Guarantee  Weighting is post-processing of a released model: given weights and declared shares
+//            cost nothing. Estimated shares cost the event of one noisy histogram: a record is in
+//            one class, so that neighbours differ by 1 in one count
+//            (add_remove, zero_out: ℓ1 = ℓ2 = 1) or in two (replace_one: ℓ1 = 2, ℓ2 = √2), times
+//            the records of one unit.
+// Method     A classifier that learnt p_c(x) ∝ share_c·f_c(x) gives the answer for other shares by
+//            p_c·w_c. Weighting records in training instead would scale the signal of common
+//            classes down and leave the noise as it is.
+// Numerics   Integer counts, exact noise (mechanisms/counts.hpp). A share below 1/rows counts as
+//            1/rows.
 // Reference  docs/math/linear-models.md, section "Class weights".
 #pragma once
 

@@ -1,7 +1,7 @@
 #include "sotto/learning/confirmed_budget.hpp"
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 

@@ -1,6 +1,8 @@
-// How good a model is on a table: accuracy, area under the curve, log-loss; or R², root mean square and mean absolute error.
+// How good a model is on a table: accuracy, area under the curve, log-loss; or R², root mean square
+// and mean absolute error.
 //
-// These numbers are computed from the rows as they are: on private rows they are NOT PRIVATE, and whoever prints them says so.
+// These numbers are computed from the rows as they are: on private rows they are NOT PRIVATE, and
+// whoever prints them says so.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a model looks like, for people: trees of questions, or what each column adds. Plain data that a
-// report draws; it shows nothing but what the model holds.
+// What a model looks like, for people: trees of questions, or what each column adds. Plain data
+// that a report draws; it shows nothing but what the model holds.
 #pragma once
 
 #include <cstddef>

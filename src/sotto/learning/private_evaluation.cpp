@@ -8,8 +8,8 @@
 #include <functional>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/mechanisms/counts.hpp"
 #include "sotto/noise/grid.hpp"
 
@@ -52,8 +52,9 @@ PrivateMetric metric(double value, double variance, double z, double lower, doub
   return {inside(value), {inside(value - half), inside(value + half)}};
 }
 
-// Cells of a histogram (one slice) with, for each, how a figure changes when the cell grows by one. The variance of the figure is
-// Σ (count + σ²)·slope²: the rows are a sample, and the noise comes on top.
+// Cells of a histogram (one slice) with, for each, how a figure changes when the cell grows by one.
+// The variance of the figure is Σ (count + σ²)·slope²: the rows are a sample, and the noise comes
+// on top.
 double variance(const std::vector<double>& cells, const std::vector<double>& slopes, double sigma) {
   double sum = 0;
   for (std::size_t i = 0; i < cells.size(); ++i)
@@ -208,7 +209,8 @@ PrivateEvaluationPlan::PrivateEvaluationPlan(const PrivateEvaluationOptions& opt
     noise_ = make_noise(budget.part(1.0 / static_cast<double>(parts)));
     return;
   }
-  // The ρ of continuous noise is exact; the lattice may cost a few parts in a billion more, so the accountant has the last word.
+  // The ρ of continuous noise is exact; the lattice may cost a few parts in a billion more, so the
+  // accountant has the last word.
   const double mu = gaussian_mu(approximate->epsilon, approximate->delta);
   double rho = mu * mu / 2;
   for (int attempt = 0; attempt < 8; ++attempt) {
@@ -230,7 +232,8 @@ std::vector<LatticeNoise> PrivateEvaluationPlan::make_noise(const Budget& part) 
   if (options_.classes > 0) {
     // k rows of a unit in one cell are the worst case in ℓ2.
     const Distance one = histogram_distance(relation), all{k * one.l1, k * one.l2};
-    // Whole numbers for Laplace noise; a finer lattice for Gaussian noise, where the accountant's bound is sharp.
+    // Whole numbers for Laplace noise; a finer lattice for Gaussian noise, where the accountant's
+    // bound is sharp.
     const auto noise_for = [&](std::size_t cells) {
       if (part.is_pure()) return counting_noise(relation, part, all, cells);
       const double g = std::min(1.0, LatticeNoise::granularity_for_budget(part, all, cells));

@@ -1,16 +1,22 @@
-// Private evaluation: how good a model is on private rows, with noise, an event and intervals that include the noise.
+// Private evaluation: how good a model is on private rows, with noise, an event and intervals that
+// include the noise.
 //
-// What       Classification: rows, confusion counts, accuracy, log-loss and (two classes) the area under the curve, overall and by group.
+// What       Classification: rows, confusion counts, accuracy, log-loss and (two classes) the area
+//            under the curve, overall and by group.
 //            Regression: rows, R², root mean square error and mean absolute error.
-// Guarantee  Costs at most the budget for neighbours under the relation; a unit has at most `contributions` rows. The model and the
-//            labels of classes and groups are public. Holds whatever the model says about a row (NaN included).
-// Method     Classification: two histograms, half the budget each. (1) group × true class × predicted class. (2) two classes: group ×
-//            true class × bin of the log-odds; more classes: group × bin of −ln(probability of the true class). A row is in one cell of
-//            each. Regression: per group the sums of (1, |e|, e², t, t²), e the error and t the target in units of half the
-//            target's width from its middle, |e| clipped at 1: ℓ1 ≤ 5, ℓ2 ≤ √5. All figures are post-processing of these.
+// Guarantee  Costs at most the budget for neighbours under the relation; a unit has at most
+//            `contributions` rows. The model and the labels of classes and groups are public. Holds
+//            whatever the model says about a row (NaN included).
+// Method     Classification: two histograms, half the budget each. (1) group × true class ×
+//            predicted class. (2) two classes: group × true class × bin of the log-odds; more
+//            classes: group × bin of −ln(probability of the true class). A row is in one cell of
+//            each. Regression: per group the sums of (1, |e|, e², t, t²), e the error and t the
+//            target in units of half the target's width from its middle, |e| clipped at 1: ℓ1 ≤ 5,
+//            ℓ2 ≤ √5. All figures are post-processing of these.
 //            An (ε, δ) becomes the ρ of the Gaussian with that profile, split in halves.
-// Numerics   Counts and grid sums are exact integers; a contribution is at most 1/granularity steps. Log-odds are binned by ½ and clamped
-//            to ±7, losses by ¼ up to 7: log-loss is that of the binned scores. Intervals are first-order, cover the sampling of the rows
+// Numerics   Counts and grid sums are exact integers; a contribution is at most 1/granularity
+//            steps. Log-odds are binned by ½ and clamped to ±7, losses by ¼ up to 7: log-loss is
+//            that of the binned scores. Intervals are first-order, cover the sampling of the rows
 //            and the noise, and are wide rather than narrow: docs/math/private-evaluation.md.
 // Reference  [DDC88] for the variance of the area; docs/math/private-evaluation.md.
 #pragma once

@@ -48,7 +48,8 @@ class Source {
   // Several passes will follow: encoded records stay in memory after the first.
   virtual void keep() {}
 
-  // All records at once, for methods that cannot do with less. Throw Unsupported for the other form.
+  // All records at once, for methods that cannot do with less. Throw Unsupported for the other
+  // form.
   virtual Table table() = 0;
   virtual Images images() = 0;
 

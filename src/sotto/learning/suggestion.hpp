@@ -3,8 +3,8 @@
 // What       Every family says how well it expects to do in a Situation; suggest() takes the best.
 // Guarantee  Reads the schema and the request, nothing else, hence costs nothing.
 // Method     One figure matters most: how many records there are for each unit of noise, n·μ, with
-//            μ = √(2ρ) of the budget, or ε of a pure one. Merits are between 0 (cannot) and 1, by rules that were
-//            settled on tables of many kinds (docs/math/choice-of-family.md).
+//            μ = √(2ρ) of the budget, or ε of a pure one. Merits are between 0 (cannot) and 1, by
+//            rules that were settled on tables of many kinds (docs/math/choice-of-family.md).
 // Numerics   None.
 // Reference  docs/math/choice-of-family.md.
 #pragma once

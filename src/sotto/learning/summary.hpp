@@ -1,17 +1,22 @@
 // Summary: several statistics of a table in one release, with one budget.
 //
-// What       Count, sum, mean, variance, quantiles, histogram, covariance and correlation of declared columns: of all records, of
-//            those that meet public conditions, or of each group of a declared column.
-// Guarantee  Costs at most the budget for neighbours under the relation and unit of the schema. Conditions and groups need
-//            add_remove: what they leave of a table has a private size, which the other relations would take for public.
-// Method     The budget is split evenly; an (ε, δ) becomes the largest ρ that the accountant confirms. Bounds and categories are
-//            the schema's, records are read by its encoder, and a user's records are bounded before anything else
-//            (data/table.hpp). A condition is a function of the record alone: who fails it is as if absent. A record is in
-//            one group at most, so all groups together move by what its record moves one of them: the queries of a statistic
-//            over all groups are one vector with the sensitivity of a single group's, and one event pays for all of them.
-//            With k records of a user in whatever groups the triangle inequality gives k times that; the scores of quantiles
-//            add up in the same way.
-// Numerics   As the mechanisms say (counts, moments, quantile, covariance). Values go through the encoder's scale and back.
+// What       Count, sum, mean, variance, quantiles, histogram, covariance and correlation of
+//            declared columns: of all records, of those that meet public conditions, or of each
+//            group of a declared column.
+// Guarantee  Costs at most the budget for neighbours under the relation and unit of the schema.
+//            Conditions and groups need add_remove: what they leave of a table has a private size,
+//            which the other relations would take for public.
+// Method     The budget is split evenly; an (ε, δ) becomes the largest ρ that the accountant
+//            confirms. Bounds and categories are the schema's, records are read by its encoder, and
+//            a user's records are bounded before anything else
+//            (data/table.hpp). A condition is a function of the record alone: who fails it is as if
+//            absent. A record is in one group at most, so all groups together move by what its
+//            record moves one of them: the queries of a statistic over all groups are one vector
+//            with the sensitivity of a single group's, and one event pays for all of them.
+//            With k records of a user in whatever groups the triangle inequality gives k times
+//            that; the scores of quantiles add up in the same way.
+// Numerics   As the mechanisms say (counts, moments, quantile, covariance). Values go through the
+//            encoder's scale and back.
 // Reference  docs/math/statistics.md, section "Several statistics".
 #pragma once
 
@@ -39,7 +44,8 @@ struct SummaryStatistic {
 
   std::string text() const;  // "mean:age", as it is written
 };
-// "count", "mean:age", "median:age", "quantile:age:0.9", "covariance:age:income". Throws InvalidArgument.
+// "count", "mean:age", "median:age", "quantile:age:0.9", "covariance:age:income". Throws
+// InvalidArgument.
 SummaryStatistic summary_statistic(const std::string& text);
 
 // A public condition on one column: one of these categories, or a number between these.

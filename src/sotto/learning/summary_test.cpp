@@ -144,9 +144,9 @@ TEST(Summary, GroupsAndConditionsReplayWithinTheSensitivity) {
     EXPECT_EQ(test::check_neighbours(run_on(plan, {kBase + a}), run_on(plan, {kBase})), "");
 }
 
-// The queries of all groups together, as one vector, move by no more than one group may: the sum over
-// groups of ‖difference‖ relative to the declared sensitivity is at most 1 for a record, and for the
-// k records of a user however they are spread.
+// The queries of all groups together, as one vector, move by no more than one group may: the sum
+// over groups of ‖difference‖ relative to the declared sensitivity is at most 1 for a record, and
+// for the k records of a user however they are spread.
 double total_movement(const SummaryPlan& plan, const Records& a, const Records& b) {
   const test::Recording first = test::record(1, run_on(plan, a)),
                         second = test::record(1, run_on(plan, b), &first);

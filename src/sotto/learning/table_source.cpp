@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kBlockRows = 4096;
 
-// Partial sums, one for each worker at most: a worker takes one, adds a block to it and puts it back.
+// Partial sums, one for each worker at most: a worker takes one, adds a block to it and puts it
+// back.
 class PartialSums {
  public:
   PartialSums(std::size_t size, const Source::AddBlock& add, std::size_t at_once)

@@ -51,8 +51,8 @@ class TrainingPlan {
   // of a finished run, to which a ledger binds its charge. Empty: nothing of the kind.
   virtual std::string result() const { return {}; }
 
-  // May be called again, to train another model with fresh randomness: another release. Throws Error
-  // with the code `interrupted` when control.stop() said so.
+  // May be called again, to train another model with fresh randomness: another release. Throws
+  // Error with the code `interrupted` when control.stop() said so.
   virtual TrainedModel run(Source& source, Rng& rng, RunControl& control) = 0;
   TrainedModel run(Source& source, Rng& rng) {
     RunControl none;

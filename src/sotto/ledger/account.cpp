@@ -131,7 +131,8 @@ std::string Account::change(const Event& event, const std::string& part, bool ad
   }
   const Spend& cost = this->cost(event);
   if (const std::optional<Spend> sum = uncovered(cost, part)) {
-    // Not chosen by looking at any result about these records, it needs no filter (docs/math/filters.md); nothing fits after it.
+    // Not chosen by looking at any result about these records, it needs no filter
+    // (docs/math/filters.md); nothing fits after it.
     const bool lone =
         is_first(part) && dataset_.epsilon > 0 && alone(event, dataset_) <= dataset_.epsilon;
     if (!lone) refuse(event, part, dataset_.rho > 0 ? budget_->rho(*sum) : budget_->epsilon(*sum));
@@ -140,7 +141,8 @@ std::string Account::change(const Event& event, const std::string& part, bool ad
   return stored(part);
 }
 
-// A release about everything touches every part; the whole alone stands for records that are in none.
+// A release about everything touches every part; the whole alone stands for records that are in
+// none.
 std::vector<std::string> Account::touched_by(const std::string& part) const {
   return part.empty() ? places() : std::vector<std::string>{part};
 }
@@ -238,7 +240,8 @@ void Account::restore(const std::string& part, const std::string& text) {
 
 double Account::epsilon_of(const std::string& part) const {
   if (!plan_.empty()) return plan_epsilon(plan_, used_, dataset_);
-  // Whatever was admitted is within the cap, also the one release that only the tightest accountant grants it.
+  // Whatever was admitted is within the cap, also the one release that only the tightest accountant
+  // grants it.
   const double spent = budget_->epsilon(total(part));
   return dataset_.epsilon > 0 ? std::min(spent, dataset_.epsilon) : spent;
 }
@@ -251,7 +254,8 @@ double Account::epsilon() const {
 }
 
 double Account::epsilon_left() const {
-  // Twelve places are what caps and pure charges are counted in; the rest of a difference is noise of the subtraction.
+  // Twelve places are what caps and pure charges are counted in; the rest of a difference is noise
+  // of the subtraction.
   return std::max(0.0, std::floor((dataset_.epsilon - epsilon()) * 1e12 + 0.5) / 1e12);
 }
 

@@ -1,10 +1,14 @@
 // The account of one data set: what its parts have spent, and whether one event more fits.
 //
-// What       charge(event, part) and refund(event, part) change the spend, each as a whole or not at all; epsilon() states it.
-// Guarantee  rdp, zcdp, gdp: adaptive_budget.hpp, for each part the releases about the whole and those about the part. A record is in at most
-//            one part, so the loss about it is that of its part; admitting needs every part that is touched to stay covered.
-//            pld: each charge uses up one event of the plan; the plan as a whole costs at most the cap, and so does what was used of it.
-// Method     Spends are kept per part and for the whole ("") apart, so that a charge changes exactly one of them.
+// What       charge(event, part) and refund(event, part) change the spend, each as a whole or not
+//            at all; epsilon() states it.
+// Guarantee  rdp, zcdp, gdp: adaptive_budget.hpp, for each part the releases about the whole and
+//            those about the part. A record is in at most one part, so the loss about it is that of
+//            its part; admitting needs every part that is touched to stay covered. pld: each charge
+//            uses up one event of the plan; the plan as a whole costs at most the cap, and so does
+//            what was used of it.
+// Method     Spends are kept per part and for the whole ("") apart, so that a charge changes
+//            exactly one of them.
 // Reference  docs/math/filters.md.
 #pragma once
 
@@ -30,11 +34,13 @@ class Account {
   void check_place(
       const std::string& part) const;  // throws InvalidArgument for a part that is not declared
 
-  // Both throw and change nothing; charge throws BudgetExceeded. They return the new spend of `part`, as text to be stored.
+  // Both throw and change nothing; charge throws BudgetExceeded. They return the new spend of
+  // `part`, as text to be stored.
   std::string charge(const Event& event, const std::string& part);
   std::string refund(const Event& event, const std::string& part);
 
-  // ε on its own of the least noisy release like this one that still fits; nothing when none does, or none has an ε.
+  // ε on its own of the least noisy release like this one that still fits; nothing when none does,
+  // or none has an ε.
   std::optional<double> largest_like(const Event& event, const std::string& part) const;
 
   std::string stored(const std::string& part) const;
@@ -69,8 +75,9 @@ class Account {
   std::optional<std::pair<Event, Spend>> last_cost_;  // the same event is charged again and again
 };
 
-// Of the spends of all places of a data set, as they are stored: SHA-256 of a line "<SHA-256 of the place> <SHA-256 of its spend>" each, in order
-// of the places' bytes. A server computes the same (backend/postgres_functions.cpp).
+// Of the spends of all places of a data set, as they are stored: SHA-256 of a line "<SHA-256 of the
+// place> <SHA-256 of its spend>" each, in order of the places' bytes. A server computes the same
+// (backend/postgres_functions.cpp).
 std::string digest_of_spends(const std::map<std::string, std::string>& spends);
 
 }  // namespace sotto::ledger

@@ -1,7 +1,9 @@
-// The little of a database that the ledger needs: statements with bound values, and transactions that one writer holds at a time.
+// The little of a database that the ledger needs: statements with bound values, and transactions
+// that one writer holds at a time.
 //
-// Two back ends speak the same SQL: SQLite (one file) and PostgreSQL (a server). Values travel as bound parameters $1, $2, … in order of
-// appearance, never inside the text of a statement. Every failure is a StorageError; a transaction that did not commit left nothing.
+// Two back ends speak the same SQL: SQLite (one file) and PostgreSQL (a server). Values travel as
+// bound parameters $1, $2, … in order of appearance, never inside the text of a statement. Every
+// failure is a StorageError; a transaction that did not commit left nothing.
 #pragma once
 
 #include <chrono>
@@ -30,16 +32,20 @@ class Database {
   virtual ~Database() = default;
   virtual std::vector<Values> query(const std::string& sql, const Values& values = {}) = 0;
   void run(const std::string& sql, const Values& values = {}) { (void)query(sql, values); }
-  // An INSERT or UPDATE that is meant for one row. A spend that changes no row would be a release for nothing: throws VerificationFailed.
+  // An INSERT or UPDATE that is meant for one row. A spend that changes no row would be a release
+  // for nothing: throws VerificationFailed.
   void change_one(const std::string& sql, const Values& values);
 
-  // One entry more (seq, kind, dataset, release_key, refers, body, hash), and what it leaves of one spend: both or neither, each exactly one row.
-  // A server checks what it is given, because those who may charge need not be trusted with its tables.
+  // One entry more (seq, kind, dataset, release_key, refers, body, hash), and what it leaves of one
+  // spend: both or neither, each exactly one row.
+  // A server checks what it is given, because those who may charge need not be trusted with its
+  // tables.
   virtual void append(const Values& entry, const std::optional<PlaceSpend>& left);
   // What the server does itself, made anew with each version of the tables. Within a transaction.
   virtual void install_functions() {}
 
-  // After begin_writing() no other process changes the store until commit or rollback, and everything committed before is seen.
+  // After begin_writing() no other process changes the store until commit or rollback, and
+  // everything committed before is seen.
   virtual void begin_writing() = 0;
   virtual void begin_reading() = 0;  // one unchanging view
   virtual void commit() = 0;         // durable when it returns
@@ -49,7 +55,8 @@ class Database {
   // Throws VerificationFailed when the medium itself is damaged, in places that no statement reads.
   virtual void check_medium() {}
 
-  // A witness outside the store of which entry was the newest: kept after each commit, as it was before the current transaction began.
+  // A witness outside the store of which entry was the newest: kept after each commit, as it was
+  // before the current transaction began.
   virtual void keep_head(const Head&) {}
   virtual std::optional<Head> kept_head() const { return std::nullopt; }
   virtual std::string witness() const { return {}; }  // its file
@@ -84,7 +91,8 @@ enum class OpenMode { read, write, create };  // create: the store may be new
 struct StoreLocation {
   std::string place;  // a file path, or a postgresql:// URL or connection string
   std::chrono::milliseconds patience{30000};  // how long to wait for another writer
-  // For a server: the directory where this machine remembers the newest entry it has seen. Empty: it does not.
+  // For a server: the directory where this machine remembers the newest entry it has seen. Empty:
+  // it does not.
   std::string witness = {};
 };
 bool is_postgres(const std::string& place);

@@ -1,4 +1,5 @@
-// A data set in the ledger: whose data, which guarantee, how it is accounted, and who may spend it for what.
+// A data set in the ledger: whose data, which guarantee, how it is accounted, and who may spend it
+// for what.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct Dataset {
   std::string name;
   std::string unit = "record";  // whose data is protected
   Relation relation = Relation::add_remove;
-  // rdp, zcdp, gdp: each release may depend on earlier ones. pld: only the releases of `plan`, fixed in advance.
+  // rdp, zcdp, gdp: each release may depend on earlier ones. pld: only the releases of `plan`,
+  // fixed in advance.
   Accountant accountant = Accountant::rdp;
   double epsilon = 0, delta = 0;  // the cap; delta = 0 with epsilon: pure
   double own_delta = 0;  // of delta, for events that have a failure probability of their own
@@ -40,10 +42,12 @@ struct Dataset {
 nlohmann::json to_json(const Dataset& dataset);
 Dataset dataset_from_json(const nlohmann::json& json);  // throws DataError
 
-// Throws InvalidArgument for a definition without meaning (parts under replace_one, a plan without pld, bad names, …).
+// Throws InvalidArgument for a definition without meaning (parts under replace_one, a plan without
+// pld, bad names, …).
 void check(const Dataset& dataset);
 
-// Names, keys, purposes, reasons: text in UTF-8 without control or direction characters, so that a listing shows what is stored.
+// Names, keys, purposes, reasons: text in UTF-8 without control or direction characters, so that a
+// listing shows what is stored.
 void check_text(std::string_view what, std::string_view text, std::size_t longest = 200);
 
 }  // namespace sotto::ledger

@@ -1,11 +1,14 @@
 // Decisions about a budget after it was created: renewed for another period, raised, closed.
 //
-// What       decided() gives the definition that follows from a decision; signed_text() what its owner signs.
-// Guarantee  Only who has the secret half of the data set's owner key decides, and a signature is good for one place in one chain.
-//            Raising: everything that was released is within the new cap, as the events are counted anew under it; nothing but caps
-//            changes. Renewing: what was spent before stays lost; a promise about people counts the periods they are in.
-// Method     A decision is an entry with the new definition, a reason, who decided, and an Ed25519 signature of all that together with
-//            the hash of the entry before.
+// What       decided() gives the definition that follows from a decision; signed_text() what its
+//            owner signs.
+// Guarantee  Only who has the secret half of the data set's owner key decides, and a signature is
+//            good for one place in one chain.
+//            Raising: everything that was released is within the new cap, as the events are counted
+//            anew under it; nothing but caps changes. Renewing: what was spent before stays lost; a
+//            promise about people counts the periods they are in.
+// Method     A decision is an entry with the new definition, a reason, who decided, and an Ed25519
+//            signature of all that together with the hash of the entry before.
 // Reference  docs/ledger.md, section "Periods and decisions".
 #pragma once
 
@@ -24,7 +27,8 @@ struct Decision {
   std::string reason = {}, by = {};
 };
 
-// Throws InvalidArgument for what cannot be decided: a lower cap by raise, a closed data set, a renewal of what never ends.
+// Throws InvalidArgument for what cannot be decided: a lower cap by raise, a closed data set, a
+// renewal of what never ends.
 Dataset decided(const Dataset& before, const Decision& decision);
 
 // Nothing but what the decision is about may differ. For a definition that somebody else wrote.

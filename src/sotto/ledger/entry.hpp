@@ -1,9 +1,12 @@
-// Entries: what the ledger never forgets. Each is a line of canonical JSON that names the hash of the line before.
+// Entries: what the ledger never forgets. Each is a line of canonical JSON that names the hash of
+// the line before.
 //
-//   {"dataset":"census","events":[…],"key":"r1","kind":"charge",…,"previous":"<hash of entry 6>","seq":7,"spends":"<digest>","time":"…"}
-// Canonical: members sorted, no spaces, numbers in their shortest form that reads back the same. hash = SHA-256 of the line.
-// Changing, inserting or removing an entry breaks the chain from there on; only removing the newest ones does not, which is why the
-// head can be pinned elsewhere.
+//   {"dataset":"census","events":[…],"key":"r1","kind":"charge",…,"previous":"<hash of entry
+//   6>","seq":7,"spends":"<digest>","time":"…"}
+// Canonical: members sorted, no spaces, numbers in their shortest form that reads back the same.
+// hash = SHA-256 of the line.
+// Changing, inserting or removing an entry breaks the chain from there on; only removing the newest
+// ones does not, which is why the head can be pinned elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +17,9 @@
 
 namespace sotto::ledger {
 
-// kind: "store" (the first), "dataset", "reserve", "charge" (reserved and committed at once), "commit", "abandon", "refuse" (what the budget did
-// not cover: changes nothing), "decision" (about a budget: decision.hpp).
+// kind: "store" (the first), "dataset", "reserve", "charge" (reserved and committed at once),
+// "commit", "abandon", "refuse" (what the budget did not cover: changes nothing), "decision" (about
+// a budget: decision.hpp).
 struct Entry {
   std::int64_t seq = 0;
   std::string kind, dataset;
@@ -26,7 +30,8 @@ struct Entry {
 // What every entry of a store is written with and read by.
 std::string canonical(const nlohmann::json& json);
 
-// From a row (seq, kind, dataset, release_key, refers, body, hash); throws VerificationFailed when the row disagrees with its hash or body.
+// From a row (seq, kind, dataset, release_key, refers, body, hash); throws VerificationFailed when
+// the row disagrees with its hash or body.
 Entry entry_from_row(const Values& row);
 inline constexpr const char* kEntryColumns = "seq, kind, dataset, release_key, refers, body, hash";
 

@@ -1,4 +1,5 @@
-// What the disk and the server can do to a ledger: writes that fail, power that goes, bytes that change, a server that restarts.
+// What the disk and the server can do to a ledger: writes that fail, power that goes, bytes that
+// change, a server that restarts.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>

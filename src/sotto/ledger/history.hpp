@@ -1,9 +1,14 @@
-// What a data set's releases cost together if all of them had been fixed in advance: the tight number beside the filter's.
+// What a data set's releases cost together if all of them had been fixed in advance: the tight
+// number beside the filter's.
 //
-// What       fixed_in_advance() composes every release that was not abandoned, equal events counted instead of repeated.
-// Guarantee  An upper bound on ε for releases that were fixed before the first was seen. Releases that depend on earlier ones have the cap only.
-// Method     accounting/account.hpp, automatic; for each part the releases about the whole and about the part; the largest.
-// Numerics   Rounded up there. With more than kDistinct different events a bound that adds up Rényi curves is taken instead.
+// What       fixed_in_advance() composes every release that was not abandoned, equal events counted
+//            instead of repeated.
+// Guarantee  An upper bound on ε for releases that were fixed before the first was seen. Releases
+//            that depend on earlier ones have the cap only.
+// Method     accounting/account.hpp, automatic; for each part the releases about the whole and
+//            about the part; the largest.
+// Numerics   Rounded up there. With more than kDistinct different events a bound that adds up Rényi
+//            curves is taken instead.
 // Reference  docs/math/pld.md.
 #pragma once
 

@@ -45,7 +45,8 @@ Digests digests_of(const std::map<std::string, std::string>& spends) {
   return all;
 }
 
-// Entries of stores before version 2 state the spend of one place each: the newest about a place counts.
+// Entries of stores before version 2 state the spend of one place each: the newest about a place
+// counts.
 Digests spends_before_version_2(const std::vector<Entry>& entries) {
   Digests all;
   for (const Entry& e : entries) {
@@ -76,7 +77,8 @@ void check_time(const Dataset& d, std::int64_t now) {
         "renew");
 }
 
-// Twelve places are what caps and pure charges are counted in; the rest of a difference is noise of the subtraction.
+// Twelve places are what caps and pure charges are counted in; the rest of a difference is noise of
+// the subtraction.
 double difference(double after, double before) {
   return std::max(0.0, std::round((after - before) * 1e12) / 1e12);
 }
@@ -176,7 +178,8 @@ Entry Ledger::entry(std::int64_t seq) {
   return entry_from_row(rows[0]);
 }
 
-// Every change passes here: the next number, the hash of the line before, a time that never runs backwards.
+// Every change passes here: the next number, the hash of the line before, a time that never runs
+// backwards.
 Entry Ledger::append(nlohmann::json body, const std::string& dataset,
                      const std::optional<PlaceSpend>& left) {
   const auto rows = db_->query(select_entries("ORDER BY seq DESC LIMIT 1"));
@@ -204,7 +207,8 @@ std::int64_t Ledger::now() {
   return std::max(clock_(), head().json.at("time").get<std::int64_t>());
 }
 
-// The newest entry about a data set says what all of it has spent: a row that was changed, or put back from earlier, does not match.
+// The newest entry about a data set says what all of it has spent: a row that was changed, or put
+// back from earlier, does not match.
 void Ledger::check_spends(const std::string& dataset,
                           const std::map<std::string, std::string>& spends) {
   const auto rows =
@@ -332,7 +336,8 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
       r.head = e.hash, r.committed = true;
       finish(t, e);
     } else if (kind == "reserve" && !c.run.empty() && !f.committed && !dry) {
-      // The run was stopped, or killed, and goes on. `entry` is for what settles a reservation, once.
+      // The run was stopped, or killed, and goes on. `entry` is for what settles a reservation,
+      // once.
       const Entry e = append({{"kind", "resume"},
                               {"resumes", f.entry.seq},
                               {"by", c.by},
@@ -368,7 +373,8 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
   }
 }
 
-// Everything is checked before the first entry is written. A shared budget is charged by an entry of its own, in front of this one.
+// Everything is checked before the first entry is written. A shared budget is charged by an entry
+// of its own, in front of this one.
 Receipt Ledger::append_new_charge(Transaction& t, const Charge& c, const std::string& kind) {
   Account& account = this->account(c.dataset);
   const std::int64_t now = this->now();
@@ -399,7 +405,8 @@ Receipt Ledger::append_new_charge(Transaction& t, const Charge& c, const std::st
   return r;
 }
 
-// What was refused is part of the history. It depends on public facts only, uses up no key and changes no spend.
+// What was refused is part of the history. It depends on public facts only, uses up no key and
+// changes no spend.
 void Ledger::append_refusal(Transaction& t, const Charge& c, const std::string& reason) {
   Json body = {{"kind", "refuse"},
                {"asked", c.key},

@@ -1,14 +1,20 @@
-// The budget ledger: what each data set may lose, what was spent of it, by whom and for what. Nothing is ever deleted.
+// The budget ledger: what each data set may lose, what was spent of it, by whom and for what.
+// Nothing is ever deleted.
 //
-// What       create(data set), then for each release reserve → commit (or charge: both at once), before anything leaves the process. abandon, with
-//            a reason, gives back a reservation whose result never left. decide renews, raises or closes. show, export and verify read.
-// Guarantee  A release that waited for commit() is paid for; a reservation whose process died stays spent. Check and reserve are one
-//            transaction: of processes racing for the last of a budget exactly those win whose releases it covers. Retrying with
-//            the same key and the same events charges once.
-// Method     Entries in a hash chain (entry.hpp); the spend of each data set and part is stored beside them, and every entry about a data set states
-//            the digest of all its spends. So a charge reads the newest entry instead of the whole history, and a spend that was changed or
-//            put back from earlier is noticed.
-// Numerics   Sums are exact (accounting/adaptive_budget.hpp); what is shown is rounded up, what is left rounded down.
+// What       create(data set), then for each release reserve → commit (or charge: both at once),
+//            before anything leaves the process. abandon, with a reason, gives back a reservation
+//            whose result never left. decide renews, raises or closes. show, export and verify
+//            read.
+// Guarantee  A release that waited for commit() is paid for; a reservation whose process died stays
+//            spent. Check and reserve are one transaction: of processes racing for the last of a
+//            budget exactly those win whose releases it covers. Retrying with the same key and the
+//            same events charges once.
+// Method     Entries in a hash chain (entry.hpp); the spend of each data set and part is stored
+//            beside them, and every entry about a data set states the digest of all its spends. So
+//            a charge reads the newest entry instead of the whole history, and a spend that was
+//            changed or put back from earlier is noticed.
+// Numerics   Sums are exact (accounting/adaptive_budget.hpp); what is shown is rounded up, what is
+//            left rounded down.
 // Reference  docs/ledger.md, docs/adr/0008-ledger.md.
 #pragma once
 
@@ -36,7 +42,8 @@ struct Charge {
   std::string purpose = {};
   std::string by = {};    // who asks
   std::string unit = {};  // when given, it must be the data set's
-  // Work that goes on after a crash has a name: only the same run takes its reservation up again. Empty for work that starts over.
+  // Work that goes on after a crash has a name: only the same run takes its reservation up again.
+  // Empty for work that starts over.
   std::string run = {};
 };
 
@@ -70,11 +77,13 @@ class Ledger {
   Receipt create(const Dataset& dataset);  // throws InvalidArgument when the name is taken
   Receipt reserve(const Charge& charge);   // throws BudgetExceeded; only the refusal is written
   Receipt charge(const Charge& charge);
-  // Of a reservation; committing twice is an error. result: names what it paid for, so that only that can be written out again.
+  // Of a reservation; committing twice is an error. result: names what it paid for, so that only
+  // that can be written out again.
   Receipt commit(std::int64_t entry, const std::string& result = {});
   Receipt abandon(std::int64_t entry, const std::string& reason, const std::string& by = {});
   Receipt quote(const Charge& charge);  // what reserve would answer; writes nothing
-  // Renews, raises or closes a budget. private_pem: the secret half of the data set's owner key, which signs the entry.
+  // Renews, raises or closes a budget. private_pem: the secret half of the data set's owner key,
+  // which signs the entry.
   Receipt decide(const std::string& dataset, const Decision& decision,
                  const std::string& private_pem);
   // Of the largest release like this that still fits, its ε; nothing when none does (account.hpp).
@@ -85,7 +94,8 @@ class Ledger {
   Dataset dataset(const std::string& name);  // throws InvalidArgument when there is none
   std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
   Entry head();
-  // Throws VerificationFailed when the newest entry is not the one, or after the one, that the witness names. Within a transaction.
+  // Throws VerificationFailed when the newest entry is not the one, or after the one, that the
+  // witness names. Within a transaction.
   void check_kept_head(const Entry& head);
   std::string store();
   Database& database() { return *db_; }

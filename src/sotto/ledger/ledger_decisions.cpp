@@ -11,7 +11,8 @@
 
 namespace sotto::ledger {
 
-// The account under another cap: gauges differ from cap to cap, so the releases of this period are counted anew.
+// The account under another cap: gauges differ from cap to cap, so the releases of this period are
+// counted anew.
 Account Ledger::counted_anew(const Dataset& dataset) {
   std::vector<Entry> all = entries(dataset.name);
   Account account(dataset);

@@ -132,7 +132,8 @@ TEST_P(LedgerTest, DisjointPartsSpendSeparatelyAndTheWholeSpendsForAll) {
   EXPECT_THROW(l.create(d), InvalidArgument);
 }
 
-// Nothing was released before it, so nothing it could depend on: the tightest accountant decides about the first.
+// Nothing was released before it, so nothing it could depend on: the tightest accountant decides
+// about the first.
 TEST_P(LedgerTest, TheFirstReleaseMayUseAllOfTheCapByTheTightestAccountant) {
   Ledger l = open(OpenMode::create);
   Dataset d = census(1);

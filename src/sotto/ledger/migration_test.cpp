@@ -1,4 +1,5 @@
-// A store as version 1 of the schema wrote it, kept as SQL text: every later version must read it, check it and go on with it.
+// A store as version 1 of the schema wrote it, kept as SQL text: every later version must read it,
+// check it and go on with it.
 #include <gtest/gtest.h>
 
 #include "sotto/core/error.hpp"
@@ -12,8 +13,8 @@ namespace sotto::ledger {
 namespace {
 
 // clang-format off
-// Made by: create --epsilon 1 --delta 1e-6 --parts north,south; charge a (pure 0.1); reserve and commit b (Gaussian, multiplier 20, north);
-// reserve and abandon c (pure 0.1).
+// Made by: create --epsilon 1 --delta 1e-6 --parts north,south; charge a (pure 0.1); reserve and
+// commit b (Gaussian, multiplier 20, north); reserve and abandon c (pure 0.1).
 const std::vector<std::string> kVersion1 = {
     R"sql(CREATE TABLE sotto_schema (version BIGINT NOT NULL))sql",
     R"sql(CREATE TABLE sotto_entries (seq BIGINT PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, release_key TEXT, refers BIGINT, body TEXT NOT NULL, hash TEXT NOT NULL))sql",
@@ -72,7 +73,8 @@ TEST_P(MigrationTest, AStoreOfVersionOneGoesOnWithItsSpend) {
   verify(l, kHead);
 }
 
-// Entries of version 1 state the spend of one part each; the newest about each part counts until one of today's is there.
+// Entries of version 1 state the spend of one part each; the newest about each part counts until
+// one of today's is there.
 TEST_P(MigrationTest, AnEarlierSpendThatIsPutBackIsSeenInAnOldStoreToo) {
   Ledger l = open();
   const std::string fresh = R"([["0","0",0],["0","0",0],["0","0",0],["0","0",0],["0","0",0],)"

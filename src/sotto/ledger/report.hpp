@@ -1,8 +1,10 @@
-// The history of one data set as people ask for it: what was released, refused and decided, by whom, why, when, and what it cost.
+// The history of one data set as people ask for it: what was released, refused and decided, by
+// whom, why, when, and what it cost.
 //
 // What       story() turns the entries of one data set into lines, oldest first.
-// Guarantee  None: an account of what the entries say. `own` is an upper bound on ε of the release alone, at the cap's δ; `added` is by
-//            how much it raised what the data set's accountant grants all releases of its period, as it was at that moment.
+// Guarantee  None: an account of what the entries say. `own` is an upper bound on ε of the release
+//            alone, at the cap's δ; `added` is by how much it raised what the data set's accountant
+//            grants all releases of its period, as it was at that moment.
 // Method     The entries are replayed on an account; equal events are accounted for once.
 // Numerics   Upper bounds, rounded by whoever prints them.
 // Reference  docs/ledger.md.
@@ -20,7 +22,8 @@ namespace sotto::ledger {
 struct Line {
   std::int64_t entry = 0, time = 0;  // milliseconds since 1970
   std::string kind = {};             // release, refusal, decision
-  // committed, reserved or abandoned; renew, raise or close; for a refusal why the budget did not cover it.
+  // committed, reserved or abandoned; renew, raise or close; for a refusal why the budget did not
+  // cover it.
   std::string state = {};
   std::string what = {};  // in words
   std::string by = {}, why = {}, part = {}, key = {};
@@ -35,10 +38,12 @@ struct Story {
   std::size_t periods = 1;  // begun so far
 };
 
-// newest: only so many of the newest lines get their own ε, which may take a while; 0: none of them.
+// newest: only so many of the newest lines get their own ε, which may take a while; 0: none of
+// them.
 Story story(const std::vector<Entry>& entries, std::size_t newest);
 
-// What an event is called when nobody has said what it is for: "100 × sampled gaussian", "pure, laplace".
+// What an event is called when nobody has said what it is for: "100 × sampled gaussian", "pure,
+// laplace".
 std::string in_words(const std::vector<Event>& events);
 
 }  // namespace sotto::ledger

@@ -1,4 +1,5 @@
-// For tests: a fresh store on either back end. The PostgreSQL cluster is a private one, started once per test program and removed at its end.
+// For tests: a fresh store on either back end. The PostgreSQL cluster is a private one, started
+// once per test program and removed at its end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +34,8 @@ class TemporaryDirectory {
   fs::path path_;
 };
 
-// A server of our own on a socket in a temporary directory. It refuses to run as root, so root hands it to an unprivileged user.
+// A server of our own on a socket in a temporary directory. It refuses to run as root, so root
+// hands it to an unprivileged user.
 class Cluster {
  public:
   static Cluster& instance() {

@@ -1,4 +1,5 @@
-// One changed byte anywhere in an SQLite store is detected: in the file, in the log that a killed process left, in the witness.
+// One changed byte anywhere in an SQLite store is detected: in the file, in the log that a killed
+// process left, in the witness.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -29,7 +30,8 @@ struct Tampering : ::testing::Test {
   StoreLocation original{directory.file("budget.db")}, copy{directory.file("copy.db")};
   std::string file, log, head;  // what the store consists of
 
-  // SOTTO_EVERY_BYTE=1 looks at each byte, which takes minutes; else at these steps, which meet every offset within a page.
+  // SOTTO_EVERY_BYTE=1 looks at each byte, which takes minutes; else at these steps, which meet
+  // every offset within a page.
   static std::size_t step(std::size_t usual) {
     return std::getenv("SOTTO_EVERY_BYTE") == nullptr ? usual : 1;
   }
@@ -96,7 +98,8 @@ TEST_F(Tampering, EveryChangedByteOfTheFileIsDetected) {
   }
 }
 
-// In-process, so that each byte of the file is met in every run of the tests: verify() starts with this check.
+// In-process, so that each byte of the file is met in every run of the tests: verify() starts with
+// this check.
 TEST_F(Tampering, EveryChangedByteOfEveryPageIsDetectedByItsDigest) {
   charge_and_close();
   std::string bytes = read(original.place);

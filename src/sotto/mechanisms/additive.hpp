@@ -1,12 +1,17 @@
 // Additive mechanisms: a number or a vector plus noise of the right size.
 //
-// What       AdditiveMechanism noises real queries on the safe grid; GeometricMechanism noises whole numbers with discrete Laplace noise.
-// Guarantee  For every pair of neighbours under `relation` whose query values (as doubles) are at most the stated sensitivity apart, the
-//            release costs at most the budget. Event: the discrete noise that was drawn, in natural units.
-// Method     The query is put on a power-of-two grid (⌊q/g + ½⌋), which moves neighbours apart by at most one step a coordinate: the
-//            sensitivity in steps is ⌈Δ/g⌉ + d − 1 in ℓ1 and Δ/g + √d in ℓ2. Exact integer noise is added there; g is 2^-40 of the
-//            noise, so the rounding costs about d·2^-40 of it. A sensitivity in another norm is converted (ℓ∞ → ℓ1 costs d, …).
-// Numerics   The grid depends on public facts only, the output lies on it whatever the input; saturation at 2^100 steps.
+// What       AdditiveMechanism noises real queries on the safe grid; GeometricMechanism noises
+//            whole numbers with discrete Laplace noise.
+// Guarantee  For every pair of neighbours under `relation` whose query values (as doubles) are at
+//            most the stated sensitivity apart, the release costs at most the budget. Event: the
+//            discrete noise that was drawn, in natural units.
+// Method     The query is put on a power-of-two grid (⌊q/g + ½⌋), which moves neighbours apart by
+//            at most one step a coordinate: the sensitivity in steps is ⌈Δ/g⌉ + d − 1 in ℓ1 and Δ/g
+//            + √d in ℓ2. Exact integer noise is added there; g is 2^-40 of the noise, so the
+//            rounding costs about d·2^-40 of it. A sensitivity in another norm is converted (ℓ∞ →
+//            ℓ1 costs d, …).
+// Numerics   The grid depends on public facts only, the output lies on it whatever the input;
+//            saturation at 2^100 steps.
 // Reference  [DMNS06], [CKS20], [Mir12], [GRS09]; docs/math/additive-mechanisms.md.
 #pragma once
 
@@ -44,7 +49,8 @@ class AdditiveMechanism {
 
 class GeometricMechanism {
  public:
-  // sensitivity: ℓ1, a whole number ≥ 1. Budget: pure ε (a ρ or (ε, δ) would be wasted on it and is refused).
+  // sensitivity: ℓ1, a whole number ≥ 1. Budget: pure ε (a ρ or (ε, δ) would be wasted on it and is
+  // refused).
   GeometricMechanism(Relation relation, std::int64_t sensitivity, Epsilon epsilon,
                      std::size_t dimension = 1);
 

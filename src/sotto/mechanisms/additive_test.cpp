@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/plan.hpp"
-#include "sotto/mechanisms/gaussian_calibration.hpp"
 #include "support/record_replay.hpp"
 #include "support/statistics.hpp"
 
@@ -65,17 +65,19 @@ TEST(AdditiveMechanism,
   EXPECT_NEAR(e->sigma / e->sensitivity / exact, 1, 1e-10);
 }
 
-// The exact δ of one-dimensional discrete Gaussian noise [CKS20, Thm 7] must not exceed what was asked for.
+// The exact δ of one-dimensional discrete Gaussian noise [CKS20, Thm 7] must not exceed what was
+// asked for.
 TEST(AdditiveMechanism, ExactDeltaOfTheDiscreteGaussianStaysWithinTheBudgetOnACoarseLattice) {
-  // σ = 2^20 steps is the coarsest lattice LatticeNoise accepts, where the difference to the continuous law is largest.
+  // σ = 2^20 steps is the coarsest lattice LatticeNoise accepts, where the difference to the
+  // continuous law is largest.
   const double epsilon = 1, delta = 1e-4;
-  const double steps =
-      std::ceil(0x1p20 / analytic_gaussian_sigma(Epsilon(epsilon), Delta(delta))) + 1;
+  const double steps = std::ceil(0x1p20 / gaussian_sigma(Epsilon(epsilon), Delta(delta))) + 1;
   const LatticeNoise noise(Relation::add_remove, Budget::approximate(epsilon, delta), 1,
                            {steps, steps}, 1);
   const double s = noise.scale_in_steps();
   ASSERT_LT(s, 0x1.01p20);
-  // δ = Σ_z max(0, P(z) − e^ε P(z + Δ)); the terms are positive from z = εs²/Δ − Δ/2 on. Σ_z e^{−z²/2s²} = √(2π)·s to 10^12 digits.
+  // δ = Σ_z max(0, P(z) − e^ε P(z + Δ)); the terms are positive from z = εs²/Δ − Δ/2 on. Σ_z
+  // e^{−z²/2s²} = √(2π)·s to 10^12 digits.
   long double total = 0;
   const double first = std::floor(epsilon * s * s / steps - steps / 2) - 1;
   for (double z = first; z <= 10 * s; z += 1) {
@@ -175,7 +177,8 @@ TEST(AdditiveMechanism, ReplayOnNeighboursDiffersByAtMostTheSensitivity) {
           const double sensitivity =
               std::ldexp(1 + uniform(), static_cast<int>(pick.next_u64() % 200) - 100);
           const AdditiveMechanism mechanism(relation, Sensitivity(sensitivity, norm), budget, d);
-          // A random direction of norm just below the sensitivity, at a random offset that makes rounding as bad as can be.
+          // A random direction of norm just below the sensitivity, at a random offset that makes
+          // rounding as bad as can be.
           std::vector<double> a(d), step(d), b(d);
           long double length = 0;
           for (std::size_t i = 0; i < d; ++i) {
@@ -233,7 +236,8 @@ TEST(AdditiveMechanism, LowBitsOfTheOutputAreTheSameForEveryInput) {
   }
 }
 
-// An attacker's lower bound on ε must stay below the claim, and above it for a mechanism with half the noise.
+// An attacker's lower bound on ε must stay below the claim, and above it for a mechanism with half
+// the noise.
 TEST(AdditiveMechanism, AuditStaysBelowTheClaimAndCatchesHalvedNoise) {
   auto audit = [](double epsilon) {
     Rng rng = Rng::insecure_seed(9);

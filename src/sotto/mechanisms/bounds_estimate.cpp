@@ -24,7 +24,8 @@ std::size_t count_magnitudes(const BoundsOptions& o) {
 
 }  // namespace
 
-// Bins from left to right: negative magnitudes falling, the bin around 0, positive magnitudes rising.
+// Bins from left to right: negative magnitudes falling, the bin around 0, positive magnitudes
+// rising.
 BoundsPlan::BoundsPlan(const BoundsOptions& options)
     : options_(options),
       magnitudes_(count_magnitudes(options)),

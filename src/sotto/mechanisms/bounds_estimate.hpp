@@ -1,10 +1,12 @@
 // Private estimate of a column's bounds, for when nobody can declare them.
 //
-// What       A noisy histogram of the sign and the binary exponent of each value; the bounds are the outermost bins that are surely not empty.
-// Guarantee  Costs at most the budget for neighbours under the relation: it is a histogram over fixed, public bins (counts.hpp); the rest
-//            is post-processing.
-// Method     Bins ±[2^k, 2^{k+1}) for k in a public range, and one for smaller magnitudes; larger ones go to the last bin. A bin counts as
-//            occupied when its noisy count exceeds t, chosen so that an empty bin passes with probability at most `false_alarm` in all.
+// What       A noisy histogram of the sign and the binary exponent of each value; the bounds are
+//            the outermost bins that are surely not empty.
+// Guarantee  Costs at most the budget for neighbours under the relation: it is a histogram over
+//            fixed, public bins (counts.hpp); the rest is post-processing.
+// Method     Bins ±[2^k, 2^{k+1}) for k in a public range, and one for smaller magnitudes; larger
+//            ones go to the last bin. A bin counts as occupied when its noisy count exceeds t,
+//            chosen so that an empty bin passes with probability at most `false_alarm` in all.
 // Numerics   frexp is exact; non-finite values are refused or ignored by policy.
 // Reference  [WZLDSG20]; docs/math/statistics.md.
 #pragma once

@@ -23,7 +23,8 @@ void check(std::size_t dimension) {
   if (dimension == 0) throw InvalidArgument("the noise has no coordinates; it needs at least one");
 }
 
-// |ln(density of lattice point plus uniform cell ÷ Gaussian density)| for s steps in σ: the exponents differ by (‖z‖√d/2 + d/8)/s² with
+// |ln(density of lattice point plus uniform cell ÷ Gaussian density)| for s steps in σ: the
+// exponents differ by (‖z‖√d/2 + d/8)/s² with
 // ‖z‖ ≤ 64 s√d, and the constants in front by no more than that.
 double cell_log_ratio(std::size_t dimension, double steps) {
   return (kTruncation + 1) * static_cast<double>(dimension) / steps;
@@ -64,7 +65,8 @@ std::vector<double> SphericalLaplace::sample(Rng& rng) const {
 double SphericalLaplace::error() const {
   const auto d = static_cast<double>(dimension_);
   const double radius = kLargestExponential * d * scale_;
-  // A cell seen from the origin: √d/2 ÷ norm, twice because the vector is scaled to length one. Rounding: to double, and sums.
+  // A cell seen from the origin: √d/2 ÷ norm, twice because the vector is scaled to length one.
+  // Rounding: to double, and sums.
   const double relative = 1 / kSmallestDirection + 0x1p-52 + (d + 16) * 0x1p-60;
   return 1.01 * (radius * relative + d * scale_ / static_cast<double>(kExponentialSteps));
 }

@@ -1,13 +1,18 @@
 // Counts and histograms over declared categories.
 //
-// What       CountPlan: how many records satisfy a public predicate. HistogramPlan: how many records fall in each declared category.
-// Guarantee  Costs at most the budget for neighbours under the relation. One record changes a count by at most 1 under every relation.
-//            In a histogram it changes one cell by 1 (add_remove, zero_out: ℓ1 = ℓ2 = 1) or moves between two cells (replace_one: ℓ1 = 2,
-//            ℓ2 = √2). A record in no declared category is refused, ignored (no cell changes) or counted under a declared category.
-//            zero_out: a null record is in no category, declared or not; whoever reads a file leaves it out.
-// Method     Exact integer noise on whole counts for pure ε and ρ (lattice step 1). For (ε, δ) the lattice is finer, where the
-//            comparison with the continuous Gaussian is sharp, and the result is rounded to whole numbers afterwards.
-// Numerics   Exact. Negative noisy counts are reported as 0 unless asked otherwise (post-processing).
+// What       CountPlan: how many records satisfy a public predicate. HistogramPlan: how many
+//            records fall in each declared category.
+// Guarantee  Costs at most the budget for neighbours under the relation. One record changes a count
+//            by at most 1 under every relation.
+//            In a histogram it changes one cell by 1 (add_remove, zero_out: ℓ1 = ℓ2 = 1) or moves
+//            between two cells (replace_one: ℓ1 = 2, ℓ2 = √2). A record in no declared category is
+//            refused, ignored (no cell changes) or counted under a declared category. zero_out: a
+//            null record is in no category, declared or not; whoever reads a file leaves it out.
+// Method     Exact integer noise on whole counts for pure ε and ρ (lattice step 1). For (ε, δ) the
+//            lattice is finer, where the comparison with the continuous Gaussian is sharp, and the
+//            result is rounded to whole numbers afterwards.
+// Numerics   Exact. Negative noisy counts are reported as 0 unless asked otherwise
+//            (post-processing).
 // Reference  [GRS09], [CKS20]; docs/math/statistics.md.
 #pragma once
 

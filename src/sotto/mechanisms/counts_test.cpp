@@ -140,7 +140,8 @@ TEST(Histogram, PartialCountsMerge) {
   EXPECT_EQ(std::move(one).finish(rng).value.counts, (std::vector<double>{1, 2}));
 }
 
-// P(a category with one record is released) for the law the plan samples; must be at most δ, and not absurdly far below.
+// P(a category with one record is released) for the law the plan samples; must be at most δ, and
+// not absurdly far below.
 TEST(StabilityHistogram, ThresholdHidesASingleRecordUpToDelta) {
   for (Relation relation : kRelations) {
     for (double epsilon : {0.05, 0.5, 1.0, 4.0, 30.0}) {
@@ -176,7 +177,8 @@ TEST(StabilityHistogram, ReleasesSingletonsAtTheStatedRateAndCommonCategoriesAlw
   EXPECT_LE(test::clopper_pearson_lower(singles, n, kAlpha), 0.01);
 }
 
-// Exact hockey-stick divergence on a tiny universe: two categories, up to three records, all neighbours, both directions.
+// Exact hockey-stick divergence on a tiny universe: two categories, up to three records, all
+// neighbours, both directions.
 TEST(StabilityHistogram, ExactLawIsWithinEpsilonDelta) {
   const double delta = 0.02;
   for (Relation relation : kRelations) {

@@ -13,7 +13,8 @@ namespace {
 
 using namespace detail;
 
-// A power of two, at least 2^-50 so that S fits twice into 128 bits, and fine enough to tell values.
+// A power of two, at least 2^-50 so that S fits twice into 128 bits, and fine enough to tell
+// values.
 double step_for(const Budget& budget, const Distance& natural, std::size_t dimension) {
   return std::clamp(LatticeNoise::granularity_for_budget(budget, natural, dimension), 0x1p-50,
                     0x1p-16);

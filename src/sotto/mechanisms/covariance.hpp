@@ -1,15 +1,20 @@
 // Covariance and correlation of two bounded columns.
 //
-// What       CovariancePlan; start() gives an accumulator that streams pairs, finish() the release of both figures.
-// Guarantee  Costs at most the budget for neighbours under the relation; a unit has at most `contributions` records. Under
-//            add_remove the number of records is private and part of the noised vector; else it is public. A pair with a
-//            value that is not finite contributes nothing under every relation (and is counted where the number is public).
-// Method     u, v ∈ [−1, 1]: the columns clamped, from the middle of their bounds in half-widths. With S whole steps to 1,
-//            U = round(S·u), V = round(S·v), each record adds the whole numbers
+// What       CovariancePlan; start() gives an accumulator that streams pairs, finish() the release
+//            of both figures.
+// Guarantee  Costs at most the budget for neighbours under the relation; a unit has at most
+//            `contributions` records. Under add_remove the number of records is private and part of
+//            the noised vector; else it is public. A pair with a value that is not finite
+//            contributes nothing under every relation (and is counted where the number is public).
+// Method     u, v ∈ [−1, 1]: the columns clamped, from the middle of their bounds in half-widths.
+//            With S whole steps to 1, U = round(S·u), V = round(S·v), each record adds the whole
+//            numbers
 //              (S, U, V, ⌊UV/S⌉, ⌊U²/S⌉ − S/2, ⌊V²/S⌉ − S/2)   add_remove: ℓ1 ≤ 5S, ℓ2 ≤ √4.5·S
-//              (U, V, ⌊UV/S⌉, ⌊U²/S⌉, ⌊V²/S⌉)                  replace_one: ℓ1 ≤ 8S, ℓ2 ≤ √14·S; zero_out: 5S, √5·S
-//            (⌊·⌉ towards 0, so that no entry passes its bound; replaced: |ΔU|, |ΔV|, |ΔUV| ≤ 2S, squares ≤ S.) Contributions
-//            multiply these by the triangle inequality. Figures are post-processing of the noisy sums.
+//              (U, V, ⌊UV/S⌉, ⌊U²/S⌉, ⌊V²/S⌉)                  replace_one: ℓ1 ≤ 8S, ℓ2 ≤ √14·S;
+//              zero_out: 5S, √5·S
+//            (⌊·⌉ towards 0, so that no entry passes its bound; replaced: |ΔU|, |ΔV|, |ΔUV| ≤ 2S,
+//            squares ≤ S.) Contributions multiply these by the triangle inequality. Figures are
+//            post-processing of the noisy sums.
 // Numerics   Sums are exact 128-bit integers. S is a power of two, fine against the noise.
 // Reference  docs/math/statistics.md.
 #pragma once

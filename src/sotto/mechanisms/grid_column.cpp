@@ -49,8 +49,9 @@ std::int64_t GridColumn::steps(double x, std::uint64_t record) const {
     }
     return middle_;
   }
-  // The same as to_grid, without its checks. Scaling by a power of two is exact, or underflows to something that rounds to 0 as well;
-  // y − ⌊y⌋ is exact, or rounds to something above ½ as the exact value is.
+  // The same as to_grid, without its checks. Scaling by a power of two is exact, or underflows to
+  // something that rounds to 0 as well; y − ⌊y⌋ is exact, or rounds to something above ½ as the
+  // exact value is.
   const double y = std::clamp(x, bounds_.lower(), bounds_.upper()) * steps_per_unit_;
   const double whole = std::floor(y);
   return static_cast<std::int64_t>(whole) + (y - whole >= 0.5 ? 1 : 0);

@@ -1,9 +1,12 @@
 // A numeric column on an integer grid: declared bounds in, bounded whole numbers out.
 //
-// What       Maps a cell to its distance, in steps, from the middle of the bounds: y ∈ [−H, H]; or to its own grid point ∈ [L, U].
-// Guarantee  The result is in range for every double. NaN and infinities never pass: they are refused by record number, or replaced by
-//            the middle of the bounds when the policy says so (a public constant, so sensitivities hold).
-// Method     Clamp to the bounds, then ⌊x/g + ½⌋ (monotone), hence L = grid(lower) ≤ grid(x) ≤ grid(upper) = U.
+// What       Maps a cell to its distance, in steps, from the middle of the bounds: y ∈ [−H, H]; or
+//            to its own grid point ∈ [L, U].
+// Guarantee  The result is in range for every double. NaN and infinities never pass: they are
+//            refused by record number, or replaced by the middle of the bounds when the policy says
+//            so (a public constant, so sensitivities hold).
+// Method     Clamp to the bounds, then ⌊x/g + ½⌋ (monotone), hence L = grid(lower) ≤ grid(x) ≤
+//            grid(upper) = U.
 // Numerics   Exact; the middle is ⌊(L+U)/2⌋ and H = U − middle (the larger half).
 // Reference  docs/math/statistics.md.
 #pragma once
@@ -15,7 +18,8 @@
 
 namespace sotto {
 
-// What to do with a NaN or an infinity. Under zero_out the statistics do not ask: it is the null record, which contributes nothing.
+// What to do with a NaN or an infinity. Under zero_out the statistics do not ask: it is the null
+// record, which contributes nothing.
 enum class NonFinite {
   refuse,    // DataError that names the record's number
   midpoint,  // count it as the middle of the bounds

@@ -1,9 +1,12 @@
-// GridSum: a vector of sums on an integer grid, the same whatever the order, the number of threads or the number of machines.
+// GridSum: a vector of sums on an integer grid, the same whatever the order, the number of threads
+// or the number of machines.
 //
 // What       Adds vectors of lattice steps exactly and counts records; partial sums merge.
-// Guarantee  Integer addition is associative and exact: the sensitivity of the sum is the largest contribution, in the program and not only
-//            on paper, and partial sums of any split of the records merge to the same bits.
-// Method     128-bit integers. Reductions over threads or ranks exchange totals() and records() and merge.
+// Guarantee  Integer addition is associative and exact: the sensitivity of the sum is the largest
+//            contribution, in the program and not only on paper, and partial sums of any split of
+//            the records merge to the same bits.
+// Method     128-bit integers. Reductions over threads or ranks exchange totals() and records() and
+//            merge.
 // Numerics   Contributions are at most 2^62 steps; fewer than 2^64 records sum to less than 2^126.
 // Reference  docs/math/statistics.md.
 #pragma once

@@ -1,4 +1,5 @@
-// Detail: Test data meant to break sums: huge, tiny, cancelling and just-off-the-grid values. For the tests of this module only.
+// Detail: Test data meant to break sums: huge, tiny, cancelling and just-off-the-grid values. For
+// the tests of this module only.
 #pragma once
 
 #include <cmath>

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/mechanisms/detail/rounding.hpp"
 #include "sotto/mechanisms/gaussian_calibration.hpp"
 #include "sotto/noise/grid.hpp"
@@ -37,9 +38,10 @@ double zcdp_sigma(double sensitivity, double rho) {
   return sigma;
 }
 
-// What the lattice costs over the continuous Gaussian (docs/math/additive-mechanisms.md, "From the continuous to the discrete
-// Gaussian"), for σ ≥ 2^20 steps: ε falls by d/(24σ²) for the numerator and (k + m)²/(24σ²) for the denominator, where all but
-// δ·2^-41 of the mass lies within kσ and m = Δ/σ; δ by that mass and by the factor e^{d/(24σ²)}.
+// What the lattice costs over the continuous Gaussian (docs/math/additive-mechanisms.md, "From the
+// continuous to the discrete Gaussian"), for σ ≥ 2^20 steps: ε falls by d/(24σ²) for the numerator
+// and (k + m)²/(24σ²) for the denominator, where all but δ·2^-41 of the mass lies within kσ and m =
+// Δ/σ; δ by that mass and by the factor e^{d/(24σ²)}.
 struct LatticeCost {
   double epsilon = 0, delta_share = 0;
 };
@@ -60,9 +62,9 @@ double approximate_ratio(const ApproximateBudget& budget, const LatticeCost& cos
                                       budget.epsilon.value()),
                           "raise epsilon or release fewer numbers at once");
   }
-  const auto sigma = budget.calibration == GaussianCalibration::classic ? classic_gaussian_sigma
-                                                                        : analytic_gaussian_sigma;
-  return sigma(Epsilon(epsilon), Delta(delta));
+  return budget.calibration == GaussianCalibration::classic
+             ? classic_gaussian_sigma(Epsilon(epsilon), Delta(delta))
+             : gaussian_sigma(Epsilon(epsilon), Delta(delta));
 }
 
 // σ in steps for a query at distance `sensitivity` steps.

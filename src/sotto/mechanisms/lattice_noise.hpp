@@ -1,13 +1,17 @@
 // Noise for vectors of lattice points: the one place where additive noise is calibrated and added.
 //
-// What       LatticeNoise makes an integer vector q (steps of size `granularity`) private: it releases q + Z with Z exact discrete Laplace
+// What       LatticeNoise makes an integer vector q (steps of size `granularity`) private: it
+//            releases q + Z with Z exact discrete Laplace
 //            (pure ε) or discrete Gaussian (ρ or (ε, δ)) on ℤ^d.
-// Guarantee  For neighbours under `relation` with ‖q − q'‖₁ ≤ Δ₁ and ‖q − q'‖₂ ≤ Δ₂ the release costs at most the budget; event() is what was
-//            sampled. The set of possible outputs is the lattice whatever q is. Trusts the caller for Δ₁, Δ₂: every plan of this
-//            module computes them from integers.
-// Method     Laplace: scale = Δ₁/ε. ρ: σ = Δ₂/√(2ρ) [CKS20, Thm 14]. (ε, δ): analytic σ for slightly smaller ε and δ (by about d/σ²,
-//            σ in steps), which covers the difference between the discrete and the continuous Gaussian; needs σ ≥ 2²⁰ steps.
-// Numerics   Scales round up until the cost evaluated upwards is within the budget. Integers up to 2¹²⁶; nothing is rounded after the noise.
+// Guarantee  For neighbours under `relation` with ‖q − q'‖₁ ≤ Δ₁ and ‖q − q'‖₂ ≤ Δ₂ the release
+//            costs at most the budget; event() is what was sampled. The set of possible outputs is
+//            the lattice whatever q is. Trusts the caller for Δ₁, Δ₂: every plan of this module
+//            computes them from integers.
+// Method     Laplace: scale = Δ₁/ε. ρ: σ = Δ₂/√(2ρ) [CKS20, Thm 14]. (ε, δ): analytic σ for
+//            slightly smaller ε and δ (by about d/σ², σ in steps), which covers the difference
+//            between the discrete and the continuous Gaussian; needs σ ≥ 2²⁰ steps.
+// Numerics   Scales round up until the cost evaluated upwards is within the budget. Integers up to
+//            2¹²⁶; nothing is rounded after the noise.
 //            The samplers' truncation (64σ, e^−512) is theirs to state: docs/math/exact-noise.md.
 // Reference  [CKS20], [BW18]; docs/math/additive-mechanisms.md.
 #pragma once
@@ -54,7 +58,8 @@ class LatticeNoise {
   bool gaussian() const { return gaussian_; }
   std::size_t dimension() const { return dimension_; }
 
-  // q + Z. Announces q to the generator's observer. Throws InvalidArgument unless q has `dimension` coordinates.
+  // q + Z. Announces q to the generator's observer. Throws InvalidArgument unless q has `dimension`
+  // coordinates.
   std::vector<int128> add(std::span<const int128> query, Rng& rng) const;
 
  private:

@@ -48,7 +48,8 @@ std::size_t MomentPlan::dimension(Code code) {
   return 3;
 }
 
-// How far neighbours' sums can be apart, in steps. Only the norm that the code's noise uses is meaningful.
+// How far neighbours' sums can be apart, in steps. Only the norm that the code's noise uses is
+// meaningful.
 Distance MomentPlan::distance(Code code, const GridColumn& column, Relation relation) {
   const int128 low = column.lower(), high = column.upper(), h = column.half_width();
   const int128 width = high - low, weight = (h + 1) / 2;
@@ -71,7 +72,8 @@ Distance MomentPlan::distance(Code code, const GridColumn& column, Relation rela
   return {};
 }
 
-// The granularity follows from the budget and the sensitivity, which in units of the half-width needs only a rough figure.
+// The granularity follows from the budget and the sensitivity, which in units of the half-width
+// needs only a rough figure.
 GridColumn MomentPlan::make_column(Code code, const MomentOptions& options) {
   const double low = options.bounds.lower(), high = options.bounds.upper();
   const double half = high / 2 - low / 2, largest = std::max(std::fabs(low), std::fabs(high));
@@ -135,7 +137,8 @@ Statistic MomentPlan::decode(std::span<const int128> noisy, double records) cons
 
   if (moment_ == Moment::sum) return {z[0] * g, noise_.info()};
 
-  // Noisy n, Σy/H and Σ(y/H)² from the noisy vector, and how one unit of noise in each coordinate moves mean and mean square.
+  // Noisy n, Σy/H and Σ(y/H)² from the noisy vector, and how one unit of noise in each coordinate
+  // moves mean and mean square.
   double n = records, first = 0, second = 0;
   switch (code_) {
     case Code::value: break;
@@ -171,7 +174,8 @@ Statistic MomentPlan::decode(std::span<const int128> noisy, double records) cons
   n = std::max(n, 1.0);
   const double mean = in_range(first / n, -1, 1), square = in_range(second / n, 0, 1);
 
-  // First order: the error of the statistic is Σ gradient_i · noise_i / n, with the gradient in units of one step over H.
+  // First order: the error of the statistic is Σ gradient_i · noise_i / n, with the gradient in
+  // units of one step over H.
   double gradient[3] = {0, 0, 0};
   const double m = mean;
   if (moment_ == Moment::mean) {

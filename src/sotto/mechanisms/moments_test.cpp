@@ -79,7 +79,8 @@ TEST(Moments, ReplayOnHostileNeighboursNeverMovesAnythingByMoreThanDeclared) {
   EXPECT_EQ(checked, 3 * 3 * 5 * 11 * 12);
 }
 
-// The declared sensitivity is not only safe but reached: for every plan some pair of neighbours moves the query by ≥ 99.9 % of it.
+// The declared sensitivity is not only safe but reached: for every plan some pair of neighbours
+// moves the query by ≥ 99.9 % of it.
 TEST(Moments, DeclaredSensitivityIsTight) {
   for (Relation relation : kRelations) {
     for (Moment moment : kMoments) {

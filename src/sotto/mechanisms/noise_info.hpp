@@ -1,4 +1,5 @@
-// Detail: What the public may know about the noise in a released number. Computed from the plan and from released values only.
+// Detail: What the public may know about the noise in a released number. Computed from the plan and
+// from released values only.
 #pragma once
 
 #include <optional>

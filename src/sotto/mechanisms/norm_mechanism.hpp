@@ -1,7 +1,7 @@
 // Norm mechanisms: pure ε for vectors, noise with density ∝ exp(−ε‖z‖/Δ).
 //
-// What       Adds to a vector of d numbers noise shaped like the ball of the norm its sensitivity is
-//            stated in: ℓ1, ℓ2 or ℓ∞.
+// What       Adds to a vector of d numbers noise shaped like the ball of the norm its sensitivity
+//            is stated in: ℓ1, ℓ2 or ℓ∞.
 // Guarantee  ε-DP for neighbours at distance at most Δ in that norm, for the program: what is
 //            released lies on a lattice with exact integer noise. Events: discrete_laplace (ℓ1),
 //            pure (ℓ∞), pure and the covering noise (ℓ2).

@@ -27,7 +27,8 @@ double norm_of(const std::vector<double>& v, Norm norm) {
 class EveryNorm : public testing::TestWithParam<Norm> {};
 INSTANTIATE_TEST_SUITE_P(, EveryNorm, testing::Values(Norm::l1, Norm::l2, Norm::linf));
 
-// ‖Z‖ has a Gamma(d, Δ/ε) law in every norm: the density at radius r is ∝ r^{d−1} e^{−rε/Δ}. α = 1e-6.
+// ‖Z‖ has a Gamma(d, Δ/ε) law in every norm: the density at radius r is ∝ r^{d−1} e^{−rε/Δ}. α =
+// 1e-6.
 TEST_P(EveryNorm, RadiusIsGamma) {
   Rng rng = Rng::insecure_seed(2);
   for (std::size_t d : {1u, 2u, 5u, 20u}) {
@@ -49,7 +50,8 @@ TEST_P(EveryNorm, RadiusIsGamma) {
   }
 }
 
-// Coordinates in the ball: for ℓ2 a coordinate over the radius is (Beta-)distributed as on the sphere, for ℓ∞ as on the cube's surface.
+// Coordinates in the ball: for ℓ2 a coordinate over the radius is (Beta-)distributed as on the
+// sphere, for ℓ∞ as on the cube's surface.
 TEST_P(EveryNorm, DirectionsAreSymmetricAndSpreadLikeTheBall) {
   Rng rng = Rng::insecure_seed(4);
   const std::size_t d = 3;

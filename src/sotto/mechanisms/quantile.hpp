@@ -1,15 +1,20 @@
 // Quantile of a bounded column (median: probability 0.5).
 //
 // What       One point of a grid over the declared bounds, close in rank to the p-quantile.
-// Guarantee  ε-DP of ε-bounded range (event: exponential) for neighbours under each relation. Holds for the program: see Numerics.
-// Method     Exponential mechanism with base measure uniform on the grid and score −s(o), s(o) = max(a − pN, b − (1−p)N, 0), where a (b)
-//            records lie below (above) o and N in all: 0 exactly at a p-quantile. A record added moves a − pN by 1−p or −p, hence
-//            Δ = max(p, 1−p) for add_remove and zero_out (a null record, i.e. a value that is not finite, is not counted, whatever
-//            the policy); replaced: Δ = 1. Points between two
-//            neighbouring records share a score, so one draws a segment with weight length·exp(−ε₀s/(2Δ)) and a uniform point in it.
-// Numerics   Scores are whole multiples of 2^-32 (p is rounded to that). A segment is proposed uniformly and kept with probability exp(−x), x on
-//            a 2^-40 grid within 2^-40 of ε₀s/(2Δ) − ln(length) + const: every weight is right to a factor e^{±2^-40}, which costs at
-//            most 4·2^-40; ε₀ is that much below ε. s is capped (1-Lipschitz) at 2^20 units of the exponent.
+// Guarantee  ε-DP of ε-bounded range (event: exponential) for neighbours under each relation. Holds
+//            for the program: see Numerics.
+// Method     Exponential mechanism with base measure uniform on the grid and score −s(o), s(o) =
+//            max(a − pN, b − (1−p)N, 0), where a (b) records lie below (above) o and N in all: 0
+//            exactly at a p-quantile. A record added moves a − pN by 1−p or −p, hence
+//            Δ = max(p, 1−p) for add_remove and zero_out (a null record, i.e. a value that is not
+//            finite, is not counted, whatever the policy); replaced: Δ = 1. Points between two
+//            neighbouring records share a score, so one draws a segment with weight
+//            length·exp(−ε₀s/(2Δ)) and a uniform point in it.
+// Numerics   Scores are whole multiples of 2^-32 (p is rounded to that). A segment is proposed
+//            uniformly and kept with probability exp(−x), x on a 2^-40 grid within 2^-40 of
+//            ε₀s/(2Δ) − ln(length) + const: every weight is right to a factor e^{±2^-40}, which
+//            costs at most 4·2^-40; ε₀ is that much below ε. s is capped (1-Lipschitz) at 2^20
+//            units of the exponent.
 //            The accumulator holds the column (8 bytes a record).
 // Reference  [MT07], [Smi11]; docs/math/statistics.md.
 #pragma once

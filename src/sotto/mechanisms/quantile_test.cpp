@@ -68,7 +68,8 @@ TEST(Quantile, LawIsExactByChiSquare) {
   }
 }
 
-// All data sets of up to three records on a grid of five points, all neighbours: ratios within e^ε, and range within ε.
+// All data sets of up to three records on a grid of five points, all neighbours: ratios within e^ε,
+// and range within ε.
 TEST(Quantile, ExactLikelihoodRatiosAndRangeStayWithinEpsilon) {
   const double epsilon = 1;
   const int points = 5;

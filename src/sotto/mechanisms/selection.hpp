@@ -1,21 +1,29 @@
 // Selection: the name of a good candidate, not its score.
 //
-// What       SelectionPlan picks one of k candidates by score; TopKPlan picks several, one after the other.
+// What       SelectionPlan picks one of k candidates by score; TopKPlan picks several, one after
+//            the other.
 // Guarantee  Every score moves by at most `sensitivity` between neighbours. Then
 //              exponential       ε-DP and of ε-bounded range (event: exponential);
-//              permute_and_flip  ε-DP (event: pure). Not of ε-bounded range: with two equal scores its log-odds move twice as fast as
-//                                those of the exponential mechanism, so the event must not be `exponential`;
-//              noisy_max_*       ε-DP (event: pure). Geometric noise has, up to ties, the law of permute_and_flip; for Laplace noise
-//                                bounded range is not proven and not claimed.
-//            monotonic: when between neighbours all scores move in the same direction (counts under add_remove), the factor 2 in the
-//            exponent drops. Refused under replace_one, where one candidate may gain what another loses.
-// Method     Scores are put on a grid; T = ⌈2Δ/ε⌉ whole steps (⌈Δ/ε⌉ when monotonic) divide the gap to the best score.
+//              permute_and_flip  ε-DP (event: pure). Not of ε-bounded range: with two equal scores
+//                                its log-odds move twice as fast as those of the exponential
+//                                mechanism, so the event must not be `exponential`;
+//              noisy_max_*       ε-DP (event: pure). Geometric noise has, up to ties, the law of
+//                                permute_and_flip; for Laplace noise bounded range is not proven
+//                                and not claimed.
+//            monotonic: when between neighbours all scores move in the same direction (counts under
+//            add_remove), the factor 2 in the exponent drops. Refused under replace_one, where one
+//            candidate may gain what another loses.
+// Method     Scores are put on a grid; T = ⌈2Δ/ε⌉ whole steps (⌈Δ/ε⌉ when monotonic) divide the gap
+//            to the best score.
 //              exponential: propose uniformly, keep with probability exp(−gap/T).
 //              permute_and_flip: the same, without proposing a candidate twice [MS20, Alg. 1].
-//              noisy_max: add geometric (P(Z ≥ z) = exp(−z/T)) or discrete Laplace noise; the largest wins, the first of equals.
-//            Peeling k times with the exponential mechanism has the law of one-shot Gumbel noise [DR19].
-// Numerics   Only coins exp(−a/b) with whole a, b: no exp, no overflow, no underflow however far scores are apart. The grid is 2^-40 of T;
-//            scores beyond 2^100 steps saturate. ε in the event is 2Δ/T rounded up, at most what was asked for.
+//              noisy_max: add geometric (P(Z ≥ z) = exp(−z/T)) or discrete Laplace noise; the
+//              largest wins, the first of equals.
+//            Peeling k times with the exponential mechanism has the law of one-shot Gumbel noise
+//            [DR19].
+// Numerics   Only coins exp(−a/b) with whole a, b: no exp, no overflow, no underflow however far
+//            scores are apart. The grid is 2^-40 of T; scores beyond 2^100 steps saturate. ε in the
+//            event is 2Δ/T rounded up, at most what was asked for.
 // Reference  [MT07], [MS20], [DR14, Sec. 3.3], [DR19], [CR21]; docs/math/selection.md.
 #pragma once
 
@@ -53,7 +61,8 @@ class SelectionPlan {
   std::string describe() const;
   double epsilon() const { return epsilon_; }  // at most the budget's
 
-  // The index of the chosen candidate. Throws InvalidArgument when there is none or a score is NaN; −∞ means "as bad as can be".
+  // The index of the chosen candidate. Throws InvalidArgument when there is none or a score is NaN;
+  // −∞ means "as bad as can be".
   Release<std::size_t> run(std::span<const double> scores, Rng& rng) const;
 
  private:
@@ -80,7 +89,8 @@ class TopKPlan {
   Relation relation() const { return round_.relation(); }
   std::string describe() const;
 
-  // k indices, in the order in which they were chosen. Throws InvalidArgument with fewer than k candidates.
+  // k indices, in the order in which they were chosen. Throws InvalidArgument with fewer than k
+  // candidates.
   Release<std::vector<std::size_t>> run(std::span<const double> scores, Rng& rng) const;
 
  private:

@@ -17,7 +17,8 @@ static_assert(Plan<SelectionPlan> && Plan<TopKPlan>);
 const Selector kSelectors[] = {Selector::exponential, Selector::permute_and_flip,
                                Selector::noisy_max_geometric, Selector::noisy_max_laplace};
 
-// Exact laws for scores and a weight e^{−gap/t}. The continuous laws differ from the lattice's by about 2^-40.
+// Exact laws for scores and a weight e^{−gap/t}. The continuous laws differ from the lattice's by
+// about 2^-40.
 std::vector<double> exponential_law(const std::vector<double>& s, double t) {
   std::vector<double> p;
   double total = 0;
@@ -90,7 +91,8 @@ TEST_P(EverySelector, LawIsExactByChiSquare) {
   }
 }
 
-// Every pair of score vectors over {0, ½, 1}^3 whose entries differ by at most 1: all of them, for the exact laws.
+// Every pair of score vectors over {0, ½, 1}^3 whose entries differ by at most 1: all of them, for
+// the exact laws.
 TEST_P(EverySelector, ExactLikelihoodRatiosStayWithinEpsilon) {
   const double epsilon = 1.5,
                slack = GetParam() == Selector::noisy_max_laplace ? 1e-4 : 1e-12;  // quadrature
@@ -118,7 +120,8 @@ TEST_P(EverySelector, ExactLikelihoodRatiosStayWithinEpsilon) {
   EXPECT_GT(worst, epsilon * 0.6);
 }
 
-// The reason for the events: the exponential mechanism keeps max loss − min loss within ε, permute-and-flip does not.
+// The reason for the events: the exponential mechanism keeps max loss − min loss within ε,
+// permute-and-flip does not.
 TEST(Selection, PermuteAndFlipIsNotOfBoundedRangeAndDoesNotClaimIt) {
   const double epsilon = 1, t = 2 / epsilon;
   auto range = [&](Selector selector) {

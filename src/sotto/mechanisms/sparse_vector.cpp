@@ -19,7 +19,8 @@ int128 floor_divide(int128 a, int128 b) {
   return q * b > a ? q - 1 : q;
 }
 
-// (value − threshold)/sensitivity in steps of 1/unit, so that a change of `sensitivity` moves it by at most `unit`.
+// (value − threshold)/sensitivity in steps of 1/unit, so that a change of `sensitivity` moves it by
+// at most `unit`.
 int128 normalised_gap(const SparseQuery& query, std::int64_t unit) {
   constexpr int128 limit = static_cast<int128>(1) << 62;
   const double g = granularity_for(query.sensitivity);

@@ -1,14 +1,21 @@
-// Sparse vector: many questions "is this above its threshold?", paid only for the ones answered yes.
+// Sparse vector: many questions "is this above its threshold?", paid only for the ones answered
+// yes.
 //
-// What       A stream that compares queries with thresholds until c of them came out above; on request with a noisy value for those.
-// Guarantee  (ε₁+ε₂+ε₃)-DP for the whole stream however many queries are asked, adaptively or not, for neighbours under the relation.
-//            The cost is that of the plan, charged when the stream starts. After c positive answers it refuses (BudgetExceeded).
-// Method     Threshold noise ρ ~ Lap(Δ/ε₁), drawn once; query noise ν ~ Lap(2cΔ/ε₂), fresh for each query (cΔ/ε₂ when monotonic); above when
-//            q + ν ≥ threshold + ρ. Numeric answers come from fresh noise Lap(cΔ/ε₃), never from ν [LSL17, Alg. 7].
-//            ε₁ : ε₂ = 1 : (2c)^(2/3), the split that minimises the noise of the comparison [LSL17, Sec. 4.2].
-// Numerics   Each query states its own sensitivity Δ_i; (q − threshold)/Δ_i is computed in whole numbers (a grid of Δ_i·2^-40, then ⌊·M/D⌋), so one
-//            record moves it by at most M steps in the program. Noise is exact discrete Laplace; differences saturate at 2^62 steps.
-// Differs    from [DR14, Alg. 2], whose threshold noise is redrawn after each positive answer at the price of a factor c in ρ's scale.
+// What       A stream that compares queries with thresholds until c of them came out above; on
+//            request with a noisy value for those.
+// Guarantee  (ε₁+ε₂+ε₃)-DP for the whole stream however many queries are asked, adaptively or not,
+//            for neighbours under the relation.
+//            The cost is that of the plan, charged when the stream starts. After c positive answers
+//            it refuses (BudgetExceeded).
+// Method     Threshold noise ρ ~ Lap(Δ/ε₁), drawn once; query noise ν ~ Lap(2cΔ/ε₂), fresh for each
+//            query (cΔ/ε₂ when monotonic); above when q + ν ≥ threshold + ρ. Numeric answers come
+//            from fresh noise Lap(cΔ/ε₃), never from ν [LSL17, Alg. 7]. ε₁ : ε₂ = 1 : (2c)^(2/3),
+//            the split that minimises the noise of the comparison [LSL17, Sec. 4.2].
+// Numerics   Each query states its own sensitivity Δ_i; (q − threshold)/Δ_i is computed in whole
+//            numbers (a grid of Δ_i·2^-40, then ⌊·M/D⌋), so one record moves it by at most M steps
+//            in the program. Noise is exact discrete Laplace; differences saturate at 2^62 steps.
+// Differs    from [DR14, Alg. 2], whose threshold noise is redrawn after each positive answer at
+//            the price of a factor c in ρ's scale.
 // Reference  [LSL17], [DR14]; docs/math/sparse-vector.md.
 #pragma once
 
@@ -70,7 +77,8 @@ class SparseVectorPlan {
 
 class SparseVectorStream {
  public:
-  // Throws BudgetExceeded when the positive answers are used up, InvalidArgument for a value that is not finite.
+  // Throws BudgetExceeded when the positive answers are used up, InvalidArgument for a value that
+  // is not finite.
   SparseAnswer ask(const SparseQuery& query, Rng& rng);
   bool exhausted() const { return left_ == 0; }
 

@@ -14,7 +14,8 @@ namespace {
 using test::kAlpha;
 static_assert(Plan<SparseVectorPlan>);
 
-// Exact law of the place of the first positive answer among k queries (k: none), sensitivity 1, by quadrature over ρ.
+// Exact law of the place of the first positive answer among k queries (k: none), sensitivity 1, by
+// quadrature over ρ.
 std::vector<double> first_positive_law(const std::vector<double>& gaps, double threshold_scale,
                                        double query_scale) {
   auto tail = [&](double x) {
@@ -119,7 +120,8 @@ TEST(SparseVector, NumericAnswersUseFreshNoiseAndArePaidFor) {
   const double each = values->event->get_if<PureEvent>()->epsilon;
   EXPECT_LE(static_cast<long double>(comparison) + 4 * static_cast<long double>(each), 2.0L);
   EXPECT_NEAR(comparison + 4 * each, 2, 1e-9);
-  // The released value is unbiased given that the answer was positive; noise from the comparison would push it up.
+  // The released value is unbiased given that the answer was positive; noise from the comparison
+  // would push it up.
   double total = 0, squares = 0;
   int n = 0;
   for (int i = 0; i < 40000; ++i) {
@@ -172,7 +174,8 @@ TEST(SparseVector, ReplayOnHostileNeighboursMovesEachQueryByAtMostItsSensitivity
 }
 
 TEST(SparseVector, AuditStaysBelowTheClaim) {
-  // The pattern ⊥⊥⊥⊥⊤ that breaks the published variants without threshold noise or with too little query noise.
+  // The pattern ⊥⊥⊥⊥⊤ that breaks the published variants without threshold noise or with too little
+  // query noise.
   const double epsilon = 1;
   Rng rng = Rng::insecure_seed(5);
   const SparseVectorPlan plan({Relation::add_remove, Budget::pure(epsilon), 1});

@@ -14,7 +14,8 @@ StabilityHistogramPlan::StabilityHistogramPlan(Relation relation, Epsilon epsilo
       delta_(delta.value()),
       noise_(counting_noise(relation, Budget::pure(epsilon.value()), histogram_distance(relation),
                             1)) {
-  // P(Z ≥ m) = q^m / (1 + q) for m ≥ 0 with q = e^{−1/b}: smallest m with that ≤ δ, and one step more.
+  // P(Z ≥ m) = q^m / (1 + q) for m ≥ 0 with q = e^{−1/b}: smallest m with that ≤ δ, and one step
+  // more.
   const double b = noise_.scale_in_steps();
   const double steps = b * (-std::log(delta_) - std::log1p(std::exp(-1 / b)));
   if (!(steps < 0x1p52)) {

@@ -1,13 +1,19 @@
-// Histogram over categories nobody declared: only those common enough to hide one record are released.
+// Histogram over categories nobody declared: only those common enough to hide one record are
+// released.
 //
-// What       Counts every category that occurs, adds discrete Laplace noise, and keeps those whose noisy count reaches a threshold τ.
+// What       Counts every category that occurs, adds discrete Laplace noise, and keeps those whose
+//            noisy count reaches a threshold τ.
 // Guarantee  (ε, δ)-DP under each relation, one record in one category. Event: approximate(ε, δ).
-// Method     Noise scale Δ/ε with Δ = 1 (add_remove, zero_out) or 2 (replace_one). A category with a single record, which alone can appear
-//            in one data set and not in its neighbour, passes with probability P(1 + Z ≥ τ) ≤ δ; all others differ as in a
-//            histogram over declared categories [KKMN09], [BNS16].
-// Numerics   τ = 1 + ⌈b(ln(1/δ) − ln(1+e^{−1/b}))⌉ + 1, the last step covering the rounding of the logarithms.
-//            A category is the record's text with bytes that are not UTF-8 spelled out (core/text.hpp), so that every result can be written.
-// Not        replayable on neighbours: the set of noised cells itself depends on the data; that is what δ pays for.
+// Method     Noise scale Δ/ε with Δ = 1 (add_remove, zero_out) or 2 (replace_one). A category with
+//            a single record, which alone can appear in one data set and not in its neighbour,
+//            passes with probability P(1 + Z ≥ τ) ≤ δ; all others differ as in a histogram over
+//            declared categories [KKMN09], [BNS16].
+// Numerics   τ = 1 + ⌈b(ln(1/δ) − ln(1+e^{−1/b}))⌉ + 1, the last step covering the rounding of the
+//            logarithms.
+//            A category is the record's text with bytes that are not UTF-8 spelled out
+//            (core/text.hpp), so that every result can be written.
+// Not        replayable on neighbours: the set of noised cells itself depends on the data; that is
+//            what δ pays for.
 // Reference  [KKMN09], [BNS16]; docs/math/statistics.md.
 #pragma once
 

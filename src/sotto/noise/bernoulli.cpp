@@ -10,7 +10,8 @@
 namespace sotto {
 namespace {
 
-// True with probability exp(−γ), where coin() has bias γ ≤ 1: the run of successes of coins γ/k is even.
+// True with probability exp(−γ), where coin() has bias γ ≤ 1: the run of successes of coins γ/k is
+// even.
 template <class Coin>
 bool series(Rng& rng, const Coin& coin) {
   std::uint64_t k = 1;
@@ -22,7 +23,8 @@ bool bernoulli_exp_one(Rng& rng) {
   return series(rng, [] { return true; });
 }
 
-// True with probability numerator / 2^bits, numerator < 2^53: all bits above the lowest 64 must be zero.
+// True with probability numerator / 2^bits, numerator < 2^53: all bits above the lowest 64 must be
+// zero.
 bool bernoulli_dyadic(Rng& rng, std::uint64_t numerator, int bits) {
   for (; bits > 64; bits -= 64) {
     if (rng.next_u64() != 0) return false;

@@ -1,4 +1,5 @@
-// Many draws at once: one word each, and two lines that decide nearly every coin. docs/math/exact-noise.md, section "Many draws".
+// Many draws at once: one word each, and two lines that decide nearly every coin.
+// docs/math/exact-noise.md, section "Many draws".
 #include <algorithm>
 #include <array>
 
@@ -12,8 +13,8 @@ constexpr int kUnitBits = 30;       // widths and distances in units of 2^-30 sc
 
 }  // namespace
 
-// Between its ends the bias a of a block departs from its chord by at most max|a″|·w²/8, and a″ = a·((z/σ)² − 1)/σ²: above the chord
-// up to z = σ, below from there on.
+// Between its ends the bias a of a block departs from its chord by at most max|a″|·w²/8, and a″ =
+// a·((z/σ)² − 1)/σ²: above the chord up to z = σ, below from there on.
 void BlockSampler::add_lines(Table& table, const std::vector<Interval>& f) const {
   if (law_ != Law::gaussian || table.block_bits < kLineBits || table.block_bits > kMostBlockBits)
     return;
@@ -58,7 +59,8 @@ void BlockSampler::fill(Rng& rng, std::span<std::int64_t> out) const {
     for (auto& z : out) z = sample(rng);
     return;
   }
-  // A word: 12 bits for the cell, block_bits for the place, 24 or more for the coin, one for the sign.
+  // A word: 12 bits for the cell, block_bits for the place, 24 or more for the coin, one for the
+  // sign.
   const int bits = table.block_bits, before_coin = kCellBits + bits;
   const Line* const lines = table.lines.data();
   std::array<std::uint64_t, 512> words;

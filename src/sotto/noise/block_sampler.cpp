@@ -10,8 +10,9 @@
 namespace sotto::detail {
 namespace {
 
-// What differs between the laws. The body reaches to `reach` scales, where f is e^-32 or e^-16; beyond, blocks of
-// 2^tail_bits body blocks lose at least half their height each: 2w ≥ σ/8 gives e^-1, 16w ≥ b gives e^-1.
+// What differs between the laws. The body reaches to `reach` scales, where f is e^-32 or e^-16;
+// beyond, blocks of 2^tail_bits body blocks lose at least half their height each: 2w ≥ σ/8 gives
+// e^-1, 16w ≥ b gives e^-1.
 struct Shape {
   std::uint64_t reach;
   unsigned tail_bits;

@@ -1,16 +1,24 @@
-// The engine of the fast exact samplers: integers with P(z) ∝ f(|z|), f(z) = exp(−z/b) or exp(−z²/(2σ²)).
+// The engine of the fast exact samplers: integers with P(z) ∝ f(|z|), f(z) = exp(−z/b) or
+// exp(−z²/(2σ²)).
 //
-// What       Rejection from a histogram with blocks of 2^k integers and heights that are multiples of 1/C, an integer.
-// Guarantee  Exact for uniform input words, conditioned on |z| ≤ 64σ (Gaussian) or 2048·b (Laplace), which leaves out less than
+// What       Rejection from a histogram with blocks of 2^k integers and heights that are multiples
+//            of 1/C, an integer.
+// Guarantee  Exact for uniform input words, conditioned on |z| ≤ 64σ (Gaussian) or 2048·b
+//            (Laplace), which leaves out less than
 //            2^-2900 of the probability. No floating-point arithmetic decides anything.
-// Method     The heights c_i ≥ C·f(start of block i) fill 4096 equally likely cells, the last of which is the tail: blocks of
-//            halving height for ever. A draw takes 12 bits for the cell, k for the place in the block, one for the sign, and 51 for
-//            a coin of bias C·f(z)/c_i. Nearly always the coin is below the smallest bias in its block and z is taken; else
-//            bounds of 64 bits decide; else (about once in 2^31 Gaussian, 2^18 Laplace draws) exact arithmetic on as many more bits as needed.
-//            Many Gaussian draws at once (fill) take one word each: the coin has 24 bits first and is compared with a line below the
-//            bias and one above it, without branches; what lies between the lines, one draw in 600, goes the way of the others.
-// Numerics   Tables are bounds in fixed point with directed rounding; docs/math/exact-noise.md proves them and the absence of overflow.
-// Reference  [CKS20] for the laws, [MT00] for the idea of quick acceptance in blocks; docs/math/exact-noise.md.
+// Method     The heights c_i ≥ C·f(start of block i) fill 4096 equally likely cells, the last of
+//            which is the tail: blocks of halving height for ever. A draw takes 12 bits for the
+//            cell, k for the place in the block, one for the sign, and 51 for a coin of bias
+//            C·f(z)/c_i. Nearly always the coin is below the smallest bias in its block and z is
+//            taken; else bounds of 64 bits decide; else (about once in 2^31 Gaussian, 2^18 Laplace
+//            draws) exact arithmetic on as many more bits as needed.
+//            Many Gaussian draws at once (fill) take one word each: the coin has 24 bits first and
+//            is compared with a line below the bias and one above it, without branches; what lies
+//            between the lines, one draw in 600, goes the way of the others.
+// Numerics   Tables are bounds in fixed point with directed rounding; docs/math/exact-noise.md
+//            proves them and the absence of overflow.
+// Reference  [CKS20] for the laws, [MT00] for the idea of quick acceptance in blocks;
+//            docs/math/exact-noise.md.
 // Not        constant-time: the number of words used depends on the noise, not on data.
 #pragma once
 
@@ -61,7 +69,8 @@ class BlockSampler {
   // fill: bits of the first coin, and of the place in the block that the lines look at.
   static constexpr int kFirstCoinBits = 24, kLineBits = 16;
 
-  // Bounds on 2^24·bias, the block being cut into 2^16 parts: in part t it is at least b = base − ⌊slope·(t + 1)/2^16⌋ and at most b + gap.
+  // Bounds on 2^24·bias, the block being cut into 2^16 parts: in part t it is at least b = base −
+  // ⌊slope·(t + 1)/2^16⌋ and at most b + gap.
   struct Line {
     std::int64_t base, slope, gap;
   };

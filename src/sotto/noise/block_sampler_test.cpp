@@ -145,7 +145,8 @@ TEST(BlockSampler, LinesBoundTheExactBias) {
   }
 }
 
-// Coins that 51 bits cannot decide: they must come up with the probability the remaining bits of the bias say.
+// Coins that 51 bits cannot decide: they must come up with the probability the remaining bits of
+// the bias say.
 TEST(BlockSampler, UndecidedCoinsAreSettledExactly) {
   Rng rng = Rng::insecure_seed(2);
   double expected = 0, variance = 0, seen = 0;
@@ -179,7 +180,8 @@ TEST(BlockSampler, TheTailHasTheRightLaw) {
       const auto& t = probe.table();
       const std::uint64_t start = static_cast<std::uint64_t>(t.blocks) << t.block_bits;
       const std::size_t slices = law == Law::laplace ? 100 : 20;
-      // Integers in slices; for wide blocks the sum over a slice is an integral to far better than the test can see.
+      // Integers in slices; for wide blocks the sum over a slice is an integral to far better than
+      // the test can see.
       const double w = std::ldexp(1.0, t.block_bits), reach = static_cast<double>(start);
       const auto mass = [&](double from, double to) {
         if (t.block_bits > 0) {

@@ -1,15 +1,21 @@
 // Bulk Gaussian noise in floating point, for deep learning.
 //
-// What       fill_gaussian(rng, out, sigma) overwrites `out` with independent draws that are N(0, sigma²) up to the error below.
-// Guarantee  NOT exact, and NOT for releases whose guarantee must hold for the program: floats leave traces in their low bits
-//            [Mir12]. Exact training uses DiscreteGaussian. The randomness is cryptographic: the key of this fill comes from `rng`.
-// Method     Box–Muller [BM58] on 64 bits a pair, vectorised (AVX2 and FMA where the processor has them). Chunks of 16 384 draws
-//            have a counter range each, so the result depends on `rng` alone, not on `threads`. Callers with threads of their own,
-//            or that use the noise while it is in the cache, take the same chunks from GaussianChunks.
-// Numerics   In units of sigma: each draw can be coupled with an exact normal one at distance ≤ 2e-5 always and ≤ 4e-6 except with
-//            probability 2^-28. Radii from the outermost 2^-16 of the law are computed again with 96 random bits in double, so the
-//            tail reaches 11.5 (a normal draw goes beyond with probability 1e-30); docs/math/bulk-gaussian.md.
-//            Bits may differ between machines with different instruction sets; on one machine a seed gives the same floats.
+// What       fill_gaussian(rng, out, sigma) overwrites `out` with independent draws that are N(0,
+//            sigma²) up to the error below.
+// Guarantee  NOT exact, and NOT for releases whose guarantee must hold for the program: floats
+//            leave traces in their low bits
+//            [Mir12]. Exact training uses DiscreteGaussian. The randomness is cryptographic: the
+//            key of this fill comes from `rng`.
+// Method     Box–Muller [BM58] on 64 bits a pair, vectorised (AVX2 and FMA where the processor has
+//            them). Chunks of 16 384 draws have a counter range each, so the result depends on
+//            `rng` alone, not on `threads`. Callers with threads of their own, or that use the
+//            noise while it is in the cache, take the same chunks from GaussianChunks.
+// Numerics   In units of sigma: each draw can be coupled with an exact normal one at distance ≤
+//            2e-5 always and ≤ 4e-6 except with probability 2^-28. Radii from the outermost 2^-16
+//            of the law are computed again with 96 random bits in double, so the tail reaches 11.5
+//            (a normal draw goes beyond with probability 1e-30); docs/math/bulk-gaussian.md.
+//            Bits may differ between machines with different instruction sets; on one machine a
+//            seed gives the same floats.
 // Reference  [BM58]; docs/math/bulk-gaussian.md.
 #pragma once
 
@@ -24,7 +30,8 @@ namespace sotto {
 // sigma ≥ 0 and finite. threads: 0 means as many as the machine has; small fills use one.
 void fill_gaussian(Rng& rng, std::span<float> out, float sigma, int threads = 0);
 
-// What fill_gaussian(rng, out, sigma) writes, chunk by chunk: draws [chunk·kSize, …) in any order and from any thread.
+// What fill_gaussian(rng, out, sigma) writes, chunk by chunk: draws [chunk·kSize, …) in any order
+// and from any thread.
 class GaussianChunks {
  public:
   static constexpr std::size_t kSize = std::size_t{1} << 14;

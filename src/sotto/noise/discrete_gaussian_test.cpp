@@ -110,7 +110,8 @@ TEST(DiscreteGaussian, IsSymmetric) {
 }
 
 TEST(DiscreteGaussian, IsExactForTinyScales) {
-  // P(±1) is 2·exp(−1/(2σ²)) up to its square: about 2.7e-4 here. At the smallest scale it is below e^-500000.
+  // P(±1) is 2·exp(−1/(2σ²)) up to its square: about 2.7e-4 here. At the smallest scale it is below
+  // e^-500000.
   const double one = std::exp(-1 / (2 * 0.2375 * 0.2375));
   EXPECT_GT(frequency_p([d = draws(0.2375)](Rng& r) { return d(r) != 0; }, 2 * one / (1 + 2 * one),
                         kN, 9),
@@ -128,7 +129,8 @@ TEST(DiscreteGaussian, FillGivesWhatSampleGives) {
   for (auto z : filled) EXPECT_EQ(sampler.sample(b), z);
 }
 
-// Scales of gradients on their grid: blocks of 2^16 to 2^27 integers, the ends of that range and the scales next to it.
+// Scales of gradients on their grid: blocks of 2^16 to 2^27 integers, the ends of that range and
+// the scales next to it.
 TEST(DiscreteGaussian, ManyDrawsAtOnceHaveTheLaw) {
   constexpr std::size_t kSlices = 400;
   for (double sigma : {0x1p18, 0x1p19, 0x1.fp20, 0x1.8765p26, 0x1.0001p27, 0x1.fffp30, 0x1p31}) {
@@ -154,7 +156,8 @@ TEST(DiscreteGaussian, ManyDrawsAtOnceHaveTheLaw) {
   }
 }
 
-// Whether they are many or few must not show in their law: a fill ends where its last draw is accepted, not where a settled coin is.
+// Whether they are many or few must not show in their law: a fill ends where its last draw is
+// accepted, not where a settled coin is.
 TEST(DiscreteGaussian, TheLastDrawOfAFillIsADrawLikeAnyOther) {
   constexpr double kSigma = 0x1.8765p26;
   const DiscreteGaussian sampler(kSigma);

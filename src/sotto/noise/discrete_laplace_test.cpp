@@ -96,7 +96,8 @@ TEST(DiscreteLaplace, LowBitsOnTheFineGridAreUniform) {
 }
 
 TEST(DiscreteLaplace, NeighbouringOutputsHaveTheRatioPrivacyNeeds) {
-  // With scale 2 the probabilities of z and z + 1 must differ by the factor e^½, at the steepest point too.
+  // With scale 2 the probabilities of z and z + 1 must differ by the factor e^½, at the steepest
+  // point too.
   Rng rng = Rng::insecure_seed(8);
   const DiscreteLaplace sampler(2);
   std::array<std::uint64_t, 12> counts{};

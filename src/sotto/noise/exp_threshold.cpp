@@ -52,7 +52,8 @@ bool less(const Words& a, const Words& b) {
   return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
 
-// A bound on start·e^x from below or above; or, as soon as that is certain, some number above `enough` and not above the bound.
+// A bound on start·e^x from below or above; or, as soon as that is certain, some number above
+// `enough` and not above the bound.
 Words times_exp(const Words& start, const ExpThreshold& t, Round round, const Words& enough) {
   const auto product = [](const auto& f) { return static_cast<uint128>(f[0]) * f[1]; };
   const auto halving_from =
@@ -67,7 +68,8 @@ Words times_exp(const Words& start, const ExpThreshold& t, Round round, const Wo
     divide(term, k, round);
     add(sum, term);
     if (less(enough, sum)) return sum;  // the terms are positive
-    // From k ≥ 2x on, each term is at most half the one before: all later ones together are at most this one.
+    // From k ≥ 2x on, each term is at most half the one before: all later ones together are at most
+    // this one.
     const bool negligible = term.empty() || (term.size() == 1 && term[0] <= 4);
     if (k >= halving_from && negligible) break;
   }

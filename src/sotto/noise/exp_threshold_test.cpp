@@ -31,7 +31,8 @@ const std::vector<ExpThreshold> kCases = {
 
 }  // namespace
 
-// The first word below, at or above that of the threshold: certain, a coin of the threshold's remaining bits, certain.
+// The first word below, at or above that of the threshold: certain, a coin of the threshold's
+// remaining bits, certain.
 TEST(ExpThreshold, ComparesWithTheExactValue) {
   for (const auto& t : kCases) {
     const Real scaled = value(t) * pow(Real(2), 64);
@@ -49,7 +50,8 @@ TEST(ExpThreshold, ComparesWithTheExactValue) {
   }
 }
 
-// Words that agree with the threshold for 128 bits: only the 129th and later bits can decide, and they do so rightly.
+// Words that agree with the threshold for 128 bits: only the 129th and later bits can decide, and
+// they do so rightly.
 TEST(ExpThreshold, DrawsAsManyBitsAsItNeeds) {
   class Tape final : public RandomSource {
    public:

@@ -1,7 +1,7 @@
 // Bounds on numbers in [0, 1] in 64-bit fixed point: integer arithmetic with directed rounding.
 //
-// An Interval is [lo, hi]/2^63 and always contains the number it stands for. Enough for building a table and for deciding nearly
-// every coin; what it cannot decide goes to exp_threshold.hpp.
+// An Interval is [lo, hi]/2^63 and always contains the number it stands for. Enough for building a
+// table and for deciding nearly every coin; what it cannot decide goes to exp_threshold.hpp.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,10 @@ inline Interval operator*(Interval a, Interval b) {
 // Bounds on a non-negative number below 32, in units of 2^-58.
 inline constexpr int kExponentBits = 58;
 
-// exp(−x) for x in [lo, hi]/2^58. The error is about 2^-(Terms + log₂ Terms!) · 2^6 and is covered by the interval.
-// Method: halve x until below ½; 1 − y(1 − y/2(1 − y/3(…))) with the innermost bracket somewhere in [0, 1]; square back.
+// exp(−x) for x in [lo, hi]/2^58. The error is about 2^-(Terms + log₂ Terms!) · 2^6 and is covered
+// by the interval.
+// Method: halve x until below ½; 1 − y(1 − y/2(1 − y/3(…))) with the innermost bracket somewhere in
+// [0, 1]; square back.
 template <unsigned Terms>
 Interval exp_minus(std::uint64_t x_lo, std::uint64_t x_hi) {
   if (x_hi >> 63 != 0)

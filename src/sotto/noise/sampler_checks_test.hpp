@@ -1,4 +1,5 @@
-// What the tests of both integer samplers share: the exact law and p-values of a sampler against it.
+// What the tests of both integer samplers share: the exact law and p-values of a sampler against
+// it.
 #pragma once
 
 #include <cmath>

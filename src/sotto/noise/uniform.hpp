@@ -1,9 +1,12 @@
 // Uniform integers below a bound, exactly.
 //
 // What       uniform_below(rng, n) is each of 0 … n−1 with probability exactly 1/n.
-// Guarantee  Exact for uniform input words. The number of words used depends on the words, never on data.
-// Method     64 bits: the high half of word·n, redrawn in the few cases that would favour some results [Lem19].
-//            128 bits: enough random bits, redrawn until below n (at most two tries in expectation).
+// Guarantee  Exact for uniform input words. The number of words used depends on the words, never on
+//            data.
+// Method     64 bits: the high half of word·n, redrawn in the few cases that would favour some
+//            results [Lem19].
+//            128 bits: enough random bits, redrawn until below n (at most two tries in
+//            expectation).
 // Numerics   Integers only; 64×64→128-bit products do not overflow.
 // Reference  [Lem19].
 #pragma once

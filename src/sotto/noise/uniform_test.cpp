@@ -33,8 +33,8 @@ TEST(UniformBelow, OneHasOneResult) {
   EXPECT_TRUE(uniform_below_128(rng, 1) == 0);
 }
 
-// Where 2^64 is far from a multiple of n, taking the high half without redrawing would give some results double weight:
-// for n = 3·2^62 every third result.
+// Where 2^64 is far from a multiple of n, taking the high half without redrawing would give some
+// results double weight: for n = 3·2^62 every third result.
 TEST(UniformBelow, RedrawsWhatWouldFavourSomeResults) {
   const std::uint64_t n = std::uint64_t{3} << 62;
   const auto third = [&](std::uint64_t x) { return x % 3 == 0; };

@@ -1,5 +1,5 @@
-// A small line plot as SVG: linear or logarithmic axes, bands, a legend below, a marked point. No dependency, no script; dark or light as the
-// reader's screen is, black on white on paper.
+// A small line plot as SVG: linear or logarithmic axes, bands, a legend below, a marked point. No
+// dependency, no script; dark or light as the reader's screen is, black on white on paper.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,8 @@ std::string to_svg(const Plot& plot);
 // Text for an SVG or HTML document.
 std::string escape_markup(const std::string& text);
 
-// Round numbers that cover [lower, upper]: multiples of 1, 2 or 5 times a power of ten, about `wanted` of them.
+// Round numbers that cover [lower, upper]: multiples of 1, 2 or 5 times a power of ten, about
+// `wanted` of them.
 std::vector<double> linear_ticks(double lower, double upper, int wanted);
 // Exponents of powers of ten inside [lower, upper], thinned to about `wanted`.
 std::vector<int> decade_ticks(double lower, double upper, int wanted);

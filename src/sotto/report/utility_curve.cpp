@@ -26,9 +26,9 @@ std::size_t repeats(const UtilityReport& report) {
              : report.curves.front().points.front().values.size();
 }
 
-// A run that learnt nothing can be arbitrarily bad. What matters is between the best and as far below
-// it again as "nothing learnt" is: a metric that grows without bound is cut at four times its best
-// value, R² a little below 0, which a constant reaches.
+// A run that learnt nothing can be arbitrarily bad. What matters is between the best and as far
+// below it again as "nothing learnt" is: a metric that grows without bound is cut at four times its
+// best value, R² a little below 0, which a constant reaches.
 void cut_axis(const UtilityReport& report, Plot& plot) {
   double best = report.smaller_is_better ? INFINITY : -INFINITY;
   const auto see = [&](double v) {

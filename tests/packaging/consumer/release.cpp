@@ -1,4 +1,5 @@
-// Mechanisms and accounting together: a private count, and what the accountant says about its event.
+// Mechanisms and accounting together: a private count, and what the accountant says about its
+// event.
 #include <iostream>
 #include <sotto/accounting/account.hpp>
 #include <sotto/mechanisms/counts.hpp>

@@ -9,17 +9,18 @@
 #include "sotto/accounting/composition/detail/event_epsilon.hpp"
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double kSteps = 1e12;  // per unit of ε and ρ
 
-// Steps of a number that a person wrote as a decimal: exact when it has at most twelve places, else rounded up.
+// Steps of a number that a person wrote as a decimal: exact when it has at most twelve places, else
+// rounded up.
 double decimal_steps(double value) {
   const double steps = value * kSteps, nearest = std::nearbyint(steps);
   // The quotient is the double nearest to the decimal of that many steps.
@@ -247,8 +248,8 @@ Spend AdaptiveBudget::cost(const Event& event) const {
   return total;
 }
 
-// What is not pure can still be added up as (ε, δ) with a small δ, so that one Gaussian release does not shut the gauge of a data set
-// that is otherwise charged in pure ε.
+// What is not pure can still be added up as (ε, δ) with a small δ, so that one Gaussian release
+// does not shut the gauge of a data set that is otherwise charged in pure ε.
 void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
   constexpr double kSlices = 32;
   Spend::Sum& sum = total.sums_[0];
@@ -265,7 +266,8 @@ void AdaptiveBudget::price_at_a_delta(const Event& event, Spend& total) const {
   sum.delta.add(slice);
 }
 
-// Half of own_delta is for the sum of (ε, δ), half for the other gauges, whose failures are the same events.
+// Half of own_delta is for the sum of (ε, δ), half for the other gauges, whose failures are the
+// same events.
 double AdaptiveBudget::own_limit() const { return cap_.own_delta / 2; }
 
 bool AdaptiveBudget::covers(const Gauge& g, const Spend::Sum& s) const {

@@ -1,15 +1,23 @@
-// A cap on what a data set may lose, spent by events that are chosen one after the other: several filters side by side.
+// A cap on what a data set may lose, spent by events that are chosen one after the other: several
+// filters side by side.
 //
-// What       cost(event) says once what an event costs on every gauge; a Spend is a sum of such costs; covers(spend) says whether the cap
-//            still holds; epsilon(spend) is the ε that the gauges grant the spend, at most the cap exactly while it is covered.
-// Guarantee  Releases made only while covers() held satisfy the cap, although each event may depend on everything released before.
-// Method     Gauge k alone is a filter for (ε, δ_k). Transcripts that gauge k admits to their end are those of the computation stopped by k,
-//            so on them P ≤ e^ε·Q + δ_k. Admitting whatever any gauge admits costs Σδ_k = δ. Adding up pure ε has δ_k = 0 and is
-//            always among them (what is not pure joins it as (ε, δ) with a small δ). rdp: one Rényi order that suits a full budget has most of δ, eight others share the rest;
-//            zcdp and gdp: one gauge with all of δ. own_delta of δ is set aside for events that have a failure probability of their own: half of it for the sum of (ε, δ), half for the rest.
-// Numerics   Sums and comparisons are exact. Pure ε and ρ count in steps of 10^-12 that decimals such as 0.1 meet exactly, so ten charges
-//            of 0.1 fill a cap of 1; every other charge is rounded up to a step and every other cap down.
-// Reference  [FZ21], [WRRW23], [ST22]; docs/math/filters.md, section "Several filters side by side".
+// What       cost(event) says once what an event costs on every gauge; a Spend is a sum of such
+//            costs; covers(spend) says whether the cap still holds; epsilon(spend) is the ε that
+//            the gauges grant the spend, at most the cap exactly while it is covered.
+// Guarantee  Releases made only while covers() held satisfy the cap, although each event may depend
+//            on everything released before.
+// Method     Gauge k alone is a filter for (ε, δ_k). Transcripts that gauge k admits to their end
+//            are those of the computation stopped by k, so on them P ≤ e^ε·Q + δ_k. Admitting
+//            whatever any gauge admits costs Σδ_k = δ. Adding up pure ε has δ_k = 0 and is always
+//            among them (what is not pure joins it as (ε, δ) with a small δ). rdp: one Rényi order
+//            that suits a full budget has most of δ, eight others share the rest; zcdp and gdp: one
+//            gauge with all of δ. own_delta of δ is set aside for events that have a failure
+//            probability of their own: half of it for the sum of (ε, δ), half for the rest.
+// Numerics   Sums and comparisons are exact. Pure ε and ρ count in steps of 10^-12 that decimals
+//            such as 0.1 meet exactly, so ten charges of 0.1 fill a cap of 1; every other charge is
+//            rounded up to a step and every other cap down.
+// Reference  [FZ21], [WRRW23], [ST22]; docs/math/filters.md, section "Several filters side by
+//            side".
 #pragma once
 
 #include <cstdint>
@@ -23,7 +31,8 @@
 
 namespace sotto {
 
-// Either epsilon (with delta, or delta = 0 for a pure cap) or rho. With a rho cap, delta is only used to state ε.
+// Either epsilon (with delta, or delta = 0 for a pure cap) or rho. With a rho cap, delta is only
+// used to state ε.
 struct BudgetCap {
   Accountant accountant = Accountant::rdp;  // rdp, zcdp or gdp
   Relation relation = Relation::add_remove;
@@ -33,7 +42,8 @@ struct BudgetCap {
 
 class AdaptiveBudget;
 
-// What was spent, per gauge. Spends of one budget can be added and taken away; exact, so the order does not matter.
+// What was spent, per gauge. Spends of one budget can be added and taken away; exact, so the order
+// does not matter.
 class Spend {
  public:
   void add(const Spend& other);
@@ -61,7 +71,8 @@ class AdaptiveBudget {
   Spend nothing() const;
   Spend cost(const Event& event) const;  // throws Unsupported when no gauge can express the event
   bool covers(const Spend& spend) const;
-  // ε at the cap's δ, +∞ when nothing is bounded; NaN never. Throws InvalidArgument for a rho cap without delta.
+  // ε at the cap's δ, +∞ when nothing is bounded; NaN never. Throws InvalidArgument for a rho cap
+  // without delta.
   double epsilon(const Spend& spend) const;
   double rho(const Spend& spend) const;        // of the zcdp gauge; +∞ when there is none
   double own_delta(const Spend& spend) const;  // of the cheapest covering gauge, else of the first

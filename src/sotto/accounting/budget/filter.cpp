@@ -6,10 +6,10 @@
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {

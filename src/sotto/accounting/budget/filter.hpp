@@ -1,12 +1,17 @@
-// Privacy filters: a budget fixed in advance, spent by events whose parameters may depend on everything released before.
+// Privacy filters: a budget fixed in advance, spent by events whose parameters may depend on
+// everything released before.
 //
-// What       try_spend(event) records the event if the budget covers it and throws BudgetExceeded if not, recording nothing.
-//            Kinds: zcdp (Σρ), renyi (Σ of the divergence at one order), gdp (Σμ²), approximate ((ε, δ) of Whitehouse et al.).
-// Guarantee  Whatever is released while the filter admits it satisfies the guarantee stated by the budget, although events were chosen
-//            adaptively: no more is lost than by fixing them in advance. Privacy loss distributions do not compose under
-//            adaptively chosen parameters, and such a filter is refused.
-// Method     Sums are exact (exact_sum.hpp), costs of events are rounded up, and a spend that would pass the budget by
-//            the smallest amount is refused. The order of a Rényi filter is fixed in advance, too.
+// What       try_spend(event) records the event if the budget covers it and throws BudgetExceeded
+//            if not, recording nothing.
+//            Kinds: zcdp (Σρ), renyi (Σ of the divergence at one order), gdp (Σμ²), approximate
+//            ((ε, δ) of Whitehouse et al.).
+// Guarantee  Whatever is released while the filter admits it satisfies the guarantee stated by the
+//            budget, although events were chosen adaptively: no more is lost than by fixing them in
+//            advance. Privacy loss distributions do not compose under adaptively chosen parameters,
+//            and such a filter is refused.
+// Method     Sums are exact (exact_sum.hpp), costs of events are rounded up, and a spend that would
+//            pass the budget by the smallest amount is refused. The order of a Rényi filter is
+//            fixed in advance, too.
 // Numerics   Exact sums and comparisons.
 // Reference  [FZ21] Rényi; [WRRW23] zCDP and approximate; [ST22] Gaussian; docs/math/filters.md.
 #pragma once
@@ -35,7 +40,8 @@ class Filter {
   // The budget at this order whose tight conversion is (ε, δ).
   static Filter renyi_for(Epsilon epsilon, Delta delta, double order, Relation relation);
   static Filter gdp(double mu, Relation relation);
-  // (ε, δ) overall. own_delta is set aside for the δ of (ε, δ) events; the rest of δ pays for composition.
+  // (ε, δ) overall. own_delta is set aside for the δ of (ε, δ) events; the rest of δ pays for
+  // composition.
   static Filter approximate(Epsilon epsilon, Delta delta, Relation relation, double own_delta = 0);
 
   FilterKind kind() const { return kind_; }
@@ -71,10 +77,12 @@ class Filter {
   ExactSum spent_, spent_delta_;
 };
 
-// μ² of an event on the gdp gauge, rounded up; throws Unsupported for an event that is not Gaussian-private.
+// μ² of an event on the gdp gauge, rounded up; throws Unsupported for an event that is not
+// Gaussian-private.
 double gdp_squared(const Event& event, Relation relation);
 
-// √(2 ln(1/δ) Σε²) + Σε²/2: what pure mechanisms with this sum of squares cost under full adaptivity [WRRW23].
+// √(2 ln(1/δ) Σε²) + Σε²/2: what pure mechanisms with this sum of squares cost under full
+// adaptivity [WRRW23].
 double filter_epsilon_of_squares(double sum_of_squares, Delta delta);
 
 }  // namespace sotto

@@ -132,7 +132,8 @@ TEST(Filter, TheApproximateFilterKeepsItsTargetForPureAndApproximateEvents) {
     for (; admitted < 10000; ++admitted) f.try_spend(ApproximateEvent{0.1, 1e-9});
   } catch (const BudgetExceeded&) {
   }
-  // The published rule admits k with 0.1·√(2k ln(1/δ')) + k·0.005 ≤ 3; the tight conversion admits somewhat more.
+  // The published rule admits k with 0.1·√(2k ln(1/δ')) + k·0.005 ≤ 3; the tight conversion admits
+  // somewhat more.
   int published = 0;
   while (filter_epsilon_of_squares((published + 1) * 0.01, Delta(9e-6)) <= 3) ++published;
   EXPECT_GE(admitted, published);
@@ -186,7 +187,8 @@ TEST(Odometer, IsAboveTheFilterThatKnewTheTotalAndNotMuchAbove) {
 }
 
 TEST(Odometer, CoversTheLossAtAllTimesWithTheStatedProbability) {
-  // Gaussian losses N(ρ, 2ρ) per step, looked at after every step: the fraction of runs that ever exceed must be below δ = 0.05.
+  // Gaussian losses N(ρ, 2ρ) per step, looked at after every step: the fraction of runs that ever
+  // exceed must be below δ = 0.05.
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal;
   int exceeded = 0;

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sotto/accounting/composition/run_length.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 
@@ -26,7 +26,8 @@ double Odometer::epsilon() const {
   const double rho = rho_.upper();
   if (rho == 0) return 0;
   const double log_inverse = -std::log(delta_);
-  // With variance proxy v = 2ρ, the bound at v is nearly smallest for γ = v/(2 ln(1/δ) + ln(1 + 2 ln(1/δ))).
+  // With variance proxy v = 2ρ, the bound at v is nearly smallest for γ = v/(2 ln(1/δ) + ln(1 + 2
+  // ln(1/δ))).
   const double gamma = 2 * expected_rho_ / (2 * log_inverse + std::log1p(2 * log_inverse));
   const double v = 2 * rho + gamma;
   return widen_up(rho + std::sqrt(2 * v * (log_inverse + 0.5 * std::log(v / gamma))), 32 * kUlp);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {

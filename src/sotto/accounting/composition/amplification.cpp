@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -36,7 +36,8 @@ ApproximateDp amplify_with_replacement(
   const double hit =
       population == 1 ? 1 : std::min(1.0, widen_up(-std::expm1(dm * std::log1p(-p)), 8 * kUlp));
   if (population == 1) return {base_epsilon, group_delta(draws, base_epsilon), 1};
-  // Masses start where they can be seen and go on by ratios of neighbouring terms; what is rarer joins the first one.
+  // Masses start where they can be seen and go on by ratios of neighbouring terms; what is rarer
+  // joins the first one.
   const auto visible = [&](std::uint64_t k) {
     return log_binomial_pmf(draws, k, p, 1 - p) > kLogVisible;
   };
@@ -62,7 +63,8 @@ ApproximateDp amplify_with_replacement(
       mass *= ratio;
     }
     delta = add_up(delta, block * group_delta(last, base_epsilon));
-    // Past the mode what follows falls at least geometrically; it costs no more than if the record were drawn every time.
+    // Past the mode what follows falls at least geometrically; it costs no more than if the record
+    // were drawn every time.
     const double rest = ratio < 1 ? mass / (1 - ratio) : kInfinity;
     if (rest <= 1e-16 * delta || (k > mode && mass == 0)) {
       delta = add_up(delta, (mass > 0 ? rest : 0) * group_delta(draws, base_epsilon));
@@ -70,7 +72,8 @@ ApproximateDp amplify_with_replacement(
       break;
     }
   }
-  // Ratios accumulate three roundings a step, over the few thousand steps in which nearly all mass lies.
+  // Ratios accumulate three roundings a step, over the few thousand steps in which nearly all mass
+  // lies.
   return {amplified_epsilon(base_epsilon, hit),
           delta == 0 ? 0 : std::min(1.0, widen_up(delta, 1e-9)), 1};
 }

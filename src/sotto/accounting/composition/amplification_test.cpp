@@ -8,8 +8,8 @@
 #include "sotto/accounting/composition/group.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/numeric/detail/loss_variable.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/conversions.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {

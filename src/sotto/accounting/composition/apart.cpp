@@ -4,7 +4,7 @@
 
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/group.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {

@@ -1,6 +1,8 @@
-// Basic composition, and the list of (ε, δ) guarantees that it, advanced and optimal composition work on.
+// Basic composition, and the list of (ε, δ) guarantees that it, advanced and optimal composition
+// work on.
 //
-// What       k_i mechanisms that are (ε_i, δ_i)-DP are together (Σ k_i ε_i, Σ k_i δ_i)-DP, also when chosen adaptively.
+// What       k_i mechanisms that are (ε_i, δ_i)-DP are together (Σ k_i ε_i, Σ k_i δ_i)-DP, also
+//            when chosen adaptively.
 // Guarantee  Holds for adaptively chosen mechanisms and for any dependence between them.
 // Method     Sums; and 1 − Π(1 − δ_i) for the failures of optimal composition.
 // Numerics   Sums and products rounded up.
@@ -20,7 +22,8 @@ struct ApproximateDp {
 // The composed guarantee, count 1.
 ApproximateDp basic_composition(std::span<const ApproximateDp> parts);
 
-// Π(1 − δ_i) over all parts is 1 − total_delta: the failure probability when failures are independent of all else, rounded up.
+// Π(1 − δ_i) over all parts is 1 − total_delta: the failure probability when failures are
+// independent of all else, rounded up.
 double total_delta(std::span<const ApproximateDp> parts);
 
 }  // namespace sotto

@@ -11,9 +11,9 @@
 #include "sotto/accounting/composition/optimal.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {

@@ -12,16 +12,17 @@
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/detail/renyi_table.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {
 
-// The Rényi curve of an event, built when first asked for; its divergences are kept, so that many δ cost little more than one.
+// The Rényi curve of an event, built when first asked for; its divergences are kept, so that many δ
+// cost little more than one.
 class ByRenyi {
  public:
   ByRenyi(const Event& event, Relation relation)
@@ -90,8 +91,8 @@ EpsilonCurve composition(const std::vector<Run>& runs, const Event& event, Relat
 }
 
 EpsilonCurve poisson(const SampledEvent& e, Relation relation) {
-  // Under replace_one a sample with the record must be compared to one without it as well; only noise on contributions covers
-  // that.
+  // Under replace_one a sample with the record must be compared to one without it as well; only
+  // noise on contributions covers that.
   const auto* g = e.event->get_if<GaussianEvent>();
   const auto* l = e.event->get_if<LaplaceEvent>();
   const bool amplified =
@@ -106,7 +107,8 @@ EpsilonCurve poisson(const SampledEvent& e, Relation relation) {
 
 EpsilonCurve without_replacement(const SampledEvent& e, Relation relation) {
   require_public_size(e, relation);
-  // Under zero_out a sample without the record holds another, two steps away; or everyone may see whether it was drawn.
+  // Under zero_out a sample without the record holds another, two steps away; or everyone may see
+  // whether it was drawn.
   const auto replaced = seen_from_afar(*e.event, relation, {1, steps_of_replacing(relation)});
   const EpsilonCurve far = replaced ? epsilon_curve(*replaced, relation) : nullptr;
   const EpsilonCurve near =
@@ -151,7 +153,8 @@ EpsilonCurve with_replacement(const SampledEvent& e, Relation relation) {
     refuse("basic, advanced and optimal",
            std::string("sampled with_replacement around ") + std::string(e.event->name()), "pld");
   }
-  // k draws of the record are k steps from as many null ones, and k·span steps from a sample that holds others instead.
+  // k draws of the record are k steps from as many null ones, and k·span steps from a sample that
+  // holds others instead.
   const auto at = [group_delta, size = e.size, population = e.population](double base,
                                                                           std::uint64_t steps) {
     return amplify_with_replacement(
@@ -168,8 +171,8 @@ EpsilonCurve with_replacement(const SampledEvent& e, Relation relation) {
   };
 }
 
-// K runs with an inner failure probability d: both hypotheses are within E[K]·d in total variation of runs without failures, so
-// δ(ε) grows by (1 + e^ε)·E[K]·d.
+// K runs with an inner failure probability d: both hypotheses are within E[K]·d in total variation
+// of runs without failures, so δ(ε) grows by (1 + e^ε)·E[K]·d.
 EpsilonCurve selection(const PrivateSelectionEvent& e, Relation relation) {
   const auto pair = pure_parameters(*e.event, relation);
   if (!pair || pair->delta == 0) return ByRenyi(e, relation);

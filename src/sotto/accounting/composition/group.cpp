@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 

@@ -6,8 +6,8 @@
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
 #include "sotto/accounting/numeric/detail/loss_grid.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {

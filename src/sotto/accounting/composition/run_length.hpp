@@ -1,7 +1,9 @@
-// One run-length list of what was done: the only place where counts live, so that no accountant can forget them.
+// One run-length list of what was done: the only place where counts live, so that no accountant can
+// forget them.
 //
-// repeat and compose are taken apart (counts multiply), equal events are merged. What remains in a Run is one mechanism:
-// noise, sampled, shuffled, parallel, private_selection, … applied `count` times.
+// repeat and compose are taken apart (counts multiply), equal events are merged. What remains in a
+// Run is one mechanism: noise, sampled, shuffled, parallel, private_selection, … applied `count`
+// times.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {
@@ -16,7 +16,8 @@ constexpr double kBlockShare = 1e-4;  // a block no wider than this of C costs h
 constexpr double kError =
     1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
 
-// An index k below (above) which Bin(n, p) has probability at most kTail, by the Chernoff bound exp(−n KL(k/n ‖ p)).
+// An index k below (above) which Bin(n, p) has probability at most kTail, by the Chernoff bound
+// exp(−n KL(k/n ‖ p)).
 std::uint64_t chernoff_edge(std::uint64_t n, double p, bool below) {
   const auto dn = static_cast<double>(n);
   const auto rare = [&](std::uint64_t k) {
@@ -47,9 +48,11 @@ std::uint64_t chernoff_edge(std::uint64_t n, double p, bool below) {
   return a;
 }
 
-// Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c, ½).
-// Every term from `first` on is positive: the likelihood ratio increases with i. It is 1 in the middle, so `first` lies
-// past it, where b falls; what is too rare for a double counts with the window of C.
+// Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c,
+// ½).
+// Every term from `first` on is positive: the likelihood ratio increases with i. It is 1 in the
+// middle, so `first` lies past it, where b falls; what is too rare for a double counts with the
+// window of C.
 double delta_given(std::uint64_t c, double p, double q, double odds) {
   // P(i)/Q(i) > e^ε  ⇔  i/(c+1−i) > (p e^ε − q)/(p − q e^ε).
   const double need = (p * odds - q) / (p - q * odds), dc = static_cast<double>(c);
@@ -70,13 +73,15 @@ double delta_given(std::uint64_t c, double p, double q, double odds) {
   return sum;
 }
 
-// How likely the report of another user is a draw from the equal mixture of the two reports of the one user.
+// How likely the report of another user is a draw from the equal mixture of the two reports of the
+// one user.
 struct Clone {
   double yes, no;
 };
 Clone clone_of(double local, LocalGuarantee guarantee) {
   if (guarantee == LocalGuarantee::any_two_inputs) return {std::exp(-local), -std::expm1(-local)};
-  // The other report is at least e^(−2ε₀) times the one of the input and e^(−ε₀) times that of the null input.
+  // The other report is at least e^(−2ε₀) times the one of the input and e^(−ε₀) times that of the
+  // null input.
   const double x = std::exp(-local);
   return {2 * x * x / (1 + x), -std::expm1(-local) * (1 + 2 * x) / (1 + x)};
 }
@@ -110,8 +115,9 @@ Enclosure ShuffledReports::delta(double epsilon) const {
                odds = std::exp(epsilon);
   if (blocks_.empty())
     return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
-  // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of values of C is bounded by
-  // its ends. Blocks that weigh next to nothing are bounded by the last value known on their left.
+  // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of
+  // values of C is bounded by its ends. Blocks that weigh next to nothing are bounded by the last
+  // value known on their left.
   double upper = 0, lower = 0, known = delta_given(blocks_.front().begin, p, q, odds);
   std::uint64_t known_at = blocks_.front().begin;
   const double least =

@@ -6,8 +6,8 @@
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
 #include "sotto/accounting/numeric/detail/lattice.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 

@@ -1,7 +1,9 @@
 // An exact sum of non-negative doubles: a spend is never lost to rounding, however small.
 //
-// What       A fixed-point number of 2176 bits, wide enough for every double (2^-1074 … 2^1024) taken 2^64 times.
-// Guarantee  add() is exact; comparisons are exact; upper() is the smallest double not below the sum.
+// What       A fixed-point number of 2176 bits, wide enough for every double (2^-1074 … 2^1024)
+//            taken 2^64 times.
+// Guarantee  add() is exact; comparisons are exact; upper() is the smallest double not below the
+//            sum.
 // Method     The mantissa times the count, shifted to its place, added with carries.
 // Numerics   Integers only.
 // Reference  docs/math/filters.md.

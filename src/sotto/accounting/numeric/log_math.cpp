@@ -4,7 +4,7 @@
 #include <numbers>
 #include <vector>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "sotto/accounting/numeric/detail/mills.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/mills.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 

@@ -9,9 +9,9 @@
 #include "sotto/accounting/composition/detail/apart.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/noise_laws.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -66,7 +66,8 @@ struct UnsampledLaw {
     }
     return attained(std::move(law));
   }
-  // Any change of one input is one step for randomized response and for votes, whatever the relation.
+  // Any change of one input is one step for randomized response and for votes, whatever the
+  // relation.
   LawRun operator()(const RandomizedResponseEvent& e) const {
     return attained(randomized_response_law(e.epsilon, e.categories));
   }
@@ -110,7 +111,8 @@ LawRun inner_law(const Event& event, Relation relation) {
   return attained(gaussian_law(widen_up(std::sqrt(mu2), 1e-15)));
 }
 
-// The same for inputs that are several steps apart. A guarantee for one step may be attained, its bound for a group is not.
+// The same for inputs that are several steps apart. A guarantee for one step may be attained, its
+// bound for a group is not.
 LawRun inner_law(const Event& event, Relation relation, const Apart& apart) {
   const auto seen = seen_from_afar(event, relation, apart);
   if (!seen) refuse_event("sampled", "no bound is known for records that are replaced inside it");
@@ -145,7 +147,8 @@ LawRun poisson_replace(const Event& event, double rate) {
   LawRun out;
   out.attained = false;
   if (const auto* l = event.get_if<LaplaceEvent>(); l && l->basis == Basis::contribution) {
-    // M₀ is one contribution away from M₁ and M₂, these are two apart: joint convexity mixes the two curves.
+    // M₀ is one contribution away from M₁ and M₂, these are two apart: joint convexity mixes the
+    // two curves.
     const double one = l->sensitivity / l->scale;
     const LossLaw near = laplace_law(one), far = laplace_law(2 * one);
     out.upper = law_from_curve(sampled_loss(2 * one, rate), 2048, [&](double e) {
@@ -162,7 +165,8 @@ LawRun poisson_replace(const Event& event, double rate) {
   return out;
 }
 
-// Number of times a record is drawn: weights of k = 1, 2, … given at least one, and the rate of at least one.
+// Number of times a record is drawn: weights of k = 1, 2, … given at least one, and the rate of at
+// least one.
 struct Draws {
   double rate;
   std::vector<double> weights;
@@ -189,7 +193,8 @@ Draws draws_of(std::uint64_t size, std::uint64_t population) {
   return d;
 }
 
-// What runs on the sample given that it holds the record: the law of inputs `span` steps apart for every time it was drawn, mixed.
+// What runs on the sample given that it holds the record: the law of inputs `span` steps apart for
+// every time it was drawn, mixed.
 LossLaw drawn_law(const SampledEvent& e, Relation relation, std::uint64_t span,
                   const Draws& draws) {
   std::vector<LossLaw> laws;
@@ -201,8 +206,9 @@ LossLaw drawn_law(const SampledEvent& e, Relation relation, std::uint64_t span,
   return law;
 }
 
-// Gaussian noise on a sum to which all other records contribute the opposite of the record: drawn k times it moves the sum by
-// 2k contributions, and its null or replaced neighbour by k (zero_out) or not at all (replace_one, where it is the same as the others).
+// Gaussian noise on a sum to which all other records contribute the opposite of the record: drawn k
+// times it moves the sum by 2k contributions, and its null or replaced neighbour by k (zero_out) or
+// not at all (replace_one, where it is the same as the others).
 std::optional<LossLaw> attained_by_others(const SampledEvent& e, Relation relation,
                                           const Draws& draws) {
   const auto* g = e.event->get_if<GaussianEvent>();
@@ -234,10 +240,11 @@ LawRun fixed_size_run(const SampledEvent& e, Relation relation, SampleView view)
   if (view == SampleView::revealed || (relation == Relation::zero_out && !bears_replacing)) {
     out.upper = revealed_law(drawn_law(e, relation, 1, draws), rate);
   } else {
-    // A sample without the record holds another one in its place: twice as far, unless the relation is about replacing anyway.
+    // A sample without the record holds another one in its place: twice as far, unless the relation
+    // is about replacing anyway.
     out.upper = sampled_law(drawn_law(e, relation, steps_of_replacing(relation), draws), rate);
-    // Add/remove: the smaller data set's sample is exactly the part of the other's that misses the record. Otherwise the worse
-    // of both directions is needed at every step.
+    // Add/remove: the smaller data set's sample is exactly the part of the other's that misses the
+    // record. Otherwise the worse of both directions is needed at every step.
     if (relation != Relation::add_remove && !out.upper.symmetric)
       out.upper = folded(std::move(out.upper));
   }
@@ -246,7 +253,8 @@ LawRun fixed_size_run(const SampledEvent& e, Relation relation, SampleView view)
     return out;
   }
   if (!once) return out;
-  // What is attained: the other records are as far away as can be (add_remove), or contribute what takes the record's place.
+  // What is attained: the other records are as far away as can be (add_remove), or contribute what
+  // takes the record's place.
   const std::uint64_t span =
       relation == Relation::add_remove ? steps_of_replacing(relation) : std::uint64_t{1};
   const LawRun base = inner_law(*e.event, relation, {1, span});

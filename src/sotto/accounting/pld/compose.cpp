@@ -4,9 +4,9 @@
 #include <cmath>
 #include <complex>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/detail/fft.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -15,8 +15,8 @@ using Complex = std::complex<double>;
 
 constexpr double kDropped = -42;  // ln of spectrum values that are treated as 0
 
-// ln Σ mass·e^{θ·loss} by Horner's rule: positive terms, scaled by the largest exponential that has a mass, so that nothing overflows
-// and the sum never vanishes.
+// ln Σ mass·e^{θ·loss} by Horner's rule: positive terms, scaled by the largest exponential that has
+// a mass, so that nothing overflows and the sum never vanishes.
 double step_log_moment(const StepLaw& law, double h, double theta) {
   std::size_t from = 0, n = law.mass.size();
   while (n > from + 1 && law.mass[n - 1] <= 0) --n;
@@ -48,8 +48,9 @@ double largest_loss(std::span<const StepRun> runs, double h, int sign) {
   return x;
 }
 
-// K(θ ± s) − K(θ) at a few slopes s ≥ 0: Chernoff bounds of the tilted total. Every slope gives a valid bound. Where the total
-// is like a normal one, slopes of a few standard deviations are best; where rare single losses rule it, a few times their inverse.
+// K(θ ± s) − K(θ) at a few slopes s ≥ 0: Chernoff bounds of the tilted total. Every slope gives a
+// valid bound. Where the total is like a normal one, slopes of a few standard deviations are best;
+// where rare single losses rule it, a few times their inverse.
 std::vector<ChernoffSlope> slopes_of(std::span<const StepRun> runs, double h, double theta,
                                      double k0, double spread, int sign) {
   std::vector<ChernoffSlope> out;
@@ -111,8 +112,8 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
   const double spread = std::sqrt(std::max((right + left - 2 * log_scale_) / (d * d), h * h));
   above_ = slopes_of(runs, h, theta, log_scale_, spread, +1);
   const std::vector<ChernoffSlope> below = slopes_of(runs, h, theta, log_scale_, spread, -1);
-  // Top: untilted mass of leak·δ lies above. Bottom, and so far above ε that it wraps around to above ε: tilted mass that
-  // weighs as much. The weights are at most e^{K−θε}.
+  // Top: untilted mass of leak·δ lies above. Bottom, and so far above ε that it wraps around to
+  // above ε: tilted mass that weighs as much. The weights are at most e^{K−θε}.
   const double need = -std::log(target.leak) - target.log_delta;
   const double need_tilted = std::max(12.0, need + log_scale_ - theta * target.epsilon);
   double top = kInfinity, bottom = -kInfinity, reach = kInfinity;
@@ -265,15 +266,16 @@ double TiltedSum::delta(double epsilon) const {
 }
 
 double TiltedSum::epsilon(double delta) const {
-  // δ falls with ε: find the lowest grid point that passes, then the place inside the cell below it.
+  // δ falls with ε: find the lowest grid point that passes, then the place inside the cell below
+  // it.
   std::size_t low = 0, high = size() - 1;  // points; high passes, low fails
   const auto value = [&](std::size_t j) {
     return raw(j, static_cast<double>(first_ + static_cast<std::int64_t>(j)) * h_);
   };
   if (value(high) > delta) return side_ == BoundSide::upper ? kInfinity : 0;
   if (side_ == BoundSide::lower) {
-    // Far below the answer the subtracted round-off exceeds δ itself: look for a point that passes upwards from the bottom and
-    // downwards from where the answer is expected, in doubling steps.
+    // Far below the answer the subtracted round-off exceeds δ itself: look for a point that passes
+    // upwards from the bottom and downwards from where the answer is expected, in doubling steps.
     low = high;
     const double expected = std::clamp(std::floor(hint_ / h_) - static_cast<double>(first_), 0.0,
                                        static_cast<double>(high));

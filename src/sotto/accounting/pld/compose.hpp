@@ -1,11 +1,15 @@
 // The law of the total loss of many uses, by an exponentially tilted Fourier transform.
 //
-// What       Given step laws on one grid and their counts, bounds of the δ(ε) of their composition around one ε, or one δ.
-// Guarantee  For upper step laws delta() is an upper bound, for lower ones a lower bound: truncation, wrap-around and rounding are
-//            charged (or subtracted).
-// Method     Masses are multiplied by e^{θL − K(θ)}, transformed, raised to their counts, multiplied, and transformed back once.
-//            The tilt moves the interesting tail to the middle, so round-off is relative to the tail: δ = 1e-60 is like 1e-5.
-//            The window of the tilted sum is chosen by Chernoff's bound with the log-moments K of the step laws themselves.
+// What       Given step laws on one grid and their counts, bounds of the δ(ε) of their composition
+//            around one ε, or one δ.
+// Guarantee  For upper step laws delta() is an upper bound, for lower ones a lower bound:
+//            truncation, wrap-around and rounding are charged (or subtracted).
+// Method     Masses are multiplied by e^{θL − K(θ)}, transformed, raised to their counts,
+//            multiplied, and transformed back once.
+//            The tilt moves the interesting tail to the middle, so round-off is relative to the
+//            tail: δ = 1e-60 is like 1e-5.
+//            The window of the tilted sum is chosen by Chernoff's bound with the log-moments K of
+//            the step laws themselves.
 // Numerics   |round-off| in ℓ2 is at most fft_error·Σ T·|G/F| + …, see docs/math/pld.md §6.
 // Reference  [KJH20] FFT accountant; docs/math/pld.md §5–6.
 #pragma once
@@ -38,7 +42,8 @@ struct WindowTooWide : AccountingError {
   double excess;
 };
 
-// What the window is made for, about: it decides what lies outside, which is charged, never the result.
+// What the window is made for, about: it decides what lies outside, which is charged, never the
+// result.
 struct WindowTarget {
   double epsilon, log_delta;
   double leak = 1e-8;  // fraction of δ that may be lost to the window

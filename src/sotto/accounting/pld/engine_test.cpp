@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/pld/noise_laws.hpp"
 #include "sotto/accounting/pld/profile.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {

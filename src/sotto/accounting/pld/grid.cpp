@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/detail/merge.hpp"
 #include "sotto/accounting/pld/detail/quadrature.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
 
-// Bound of the relative error of a mass: the quadrature rule, the exponentials in a density and the sums.
+// Bound of the relative error of a mass: the quadrature rule, the exponentials in a density and the
+// sums.
 constexpr double kMassError = 2e-13;
 // An atom this close to a grid point, as a fraction of h, counts as on it.
 constexpr double kSnap = 1e-10;
@@ -31,7 +32,8 @@ struct Range {
   }
 };
 
-// Where a piece begins and ends: tails are cut off, a piece that is all tail is empty, and a folded law has no losses below 0.
+// Where a piece begins and ends: tails are cut off, a piece that is all tail is empty, and a folded
+// law has no losses below 0.
 template <class Piece>
 std::pair<double, double> extent(const Piece& piece, double tail, bool fold) {
   const double mass = piece.mass();

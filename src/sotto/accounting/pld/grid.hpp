@@ -1,12 +1,17 @@
-// One use of a mechanism on points of the grid of losses i·h: an upper law by connect-the-dots and a lower law by merging.
+// One use of a mechanism on points of the grid of losses i·h: an upper law by connect-the-dots and
+// a lower law by merging.
 //
-// What       discretise() integrates a loss law over the cells around grid points; upper_step() and lower_step() read both laws off it.
-// Guarantee  upper_step dominates the law: every outcome of loss L is replaced by two on the points around L that keep both
-//            its P- and Q-mass. lower_step is dominated by it: outcomes are merged into cells whose likelihood ratio is exactly
-//            that of a point (post-processing), and what cannot be balanced is rounded down.
-// Method     Panels end at points and half-way between, so that every cell is integrated as a smooth function. Where little
-//            mass lies, only every 2nd, 4th, … grid point is used (GridPlan).
-// Numerics   Quadrature and rounding errors are bounded and carried in slack (of masses) and shift (of losses).
+// What       discretise() integrates a loss law over the cells around grid points; upper_step() and
+//            lower_step() read both laws off it.
+// Guarantee  upper_step dominates the law: every outcome of loss L is replaced by two on the points
+//            around L that keep both its P- and Q-mass. lower_step is dominated by it: outcomes are
+//            merged into cells whose likelihood ratio is exactly that of a point (post-processing),
+//            and what cannot be balanced is rounded down.
+// Method     Panels end at points and half-way between, so that every cell is integrated as a
+//            smooth function. Where little mass lies, only every 2nd, 4th, … grid point is used
+//            (GridPlan).
+// Numerics   Quadrature and rounding errors are bounded and carried in slack (of masses) and shift
+//            (of losses).
 // Reference  [DGKKM22] connect the dots; docs/math/pld.md §3–4.
 #pragma once
 
@@ -26,7 +31,8 @@ struct StepLaw {
   double slack = 0;     // and its masses up to the factor e^{±slack}
 };
 
-// (loss, P-mass) of quadrature nodes that represent the law to many digits, for moments; infinite masses are left out.
+// (loss, P-mass) of quadrature nodes that represent the law to many digits, for moments; infinite
+// masses are left out.
 struct LossNode {
   double loss, p;
 };
@@ -36,7 +42,8 @@ std::vector<LossNode> loss_nodes(const LossLaw& law, double tail);
 struct GridPlan {
   std::vector<double> from;
 };
-// Coarser where the mass tilted by e^{θ·loss} above is so small that the wider cells cost a few percent of the total error.
+// Coarser where the mass tilted by e^{θ·loss} above is so small that the wider cells cost a few
+// percent of the total error.
 GridPlan plan_grid(std::vector<LossNode> nodes, double theta, double h);
 
 class CellGrid {

@@ -1,4 +1,5 @@
-// Reference values of the known-answers file, for the rows that the privacy loss accountant must reproduce.
+// Reference values of the known-answers file, for the rows that the privacy loss accountant must
+// reproduce.
 #include <gtest/gtest.h>
 
 #include <cmath>

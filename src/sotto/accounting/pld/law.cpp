@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 
@@ -139,8 +139,9 @@ LossLaw law_from_curve(double end, int knots, const std::function<double(double)
     epsilons.push_back(end * i / knots);
     deltas.push_back(least = std::min(least, delta(epsilons.back()) * (1 + 1e-12)));
   }
-  // With x = e^ε the slope s of a chord from a to b is negative; e^{ε_b}·|s| seen from its right end and e^{ε_a}·|s| from its
-  // left end are masses below 1, so nothing overflows. At a vertex their difference is the P-mass of the law.
+  // With x = e^ε the slope s of a chord from a to b is negative; e^{ε_b}·|s| seen from its right
+  // end and e^{ε_a}·|s| from its left end are masses below 1, so nothing overflows. At a vertex
+  // their difference is the P-mass of the law.
   const auto from_right = [&](std::size_t a, std::size_t b) {
     return (deltas[a] - deltas[b]) / -std::expm1(epsilons[a] - epsilons[b]);
   };

@@ -1,10 +1,14 @@
-// The privacy loss law of one use of a mechanism: a pair (P, Q) that dominates every pair of neighbours in one direction.
+// The privacy loss law of one use of a mechanism: a pair (P, Q) that dominates every pair of
+// neighbours in one direction.
 //
-// What       Atoms and continuous pieces of the loss ln(dP/dQ), masses at ±∞, and what the law leaves uncertain (shift, slack).
-// Guarantee  For neighbours in the "removal" direction δ(ε) ≤ ∫(dP − e^ε dQ)₊, and for the other direction the swapped pair;
-//            a symmetric law covers both directions at once.
-// Method     Sampling at rate γ mixes the pair, P = (1−γ)B + γA against Q = B; the laws of the mechanisms are in noise_laws.hpp.
-// Numerics   Errors of losses are stated as shift and of masses as slack, per use; compositions charge them (docs/math/pld.md §3).
+// What       Atoms and continuous pieces of the loss ln(dP/dQ), masses at ±∞, and what the law
+//            leaves uncertain (shift, slack).
+// Guarantee  For neighbours in the "removal" direction δ(ε) ≤ ∫(dP − e^ε dQ)₊, and for the other
+//            direction the swapped pair; a symmetric law covers both directions at once.
+// Method     Sampling at rate γ mixes the pair, P = (1−γ)B + γA against Q = B; the laws of the
+//            mechanisms are in noise_laws.hpp.
+// Numerics   Errors of losses are stated as shift and of masses as slack, per use; compositions
+//            charge them (docs/math/pld.md §3).
 // Reference  [ZDW22] dominating pairs; docs/math/pld.md §1–2.
 #pragma once
 
@@ -29,7 +33,8 @@ struct LossLaw {
   double q_infinite = 0;  // Q-mass where P has none
   double charged =
       0;  // mass whose loss was not computed: lost for upper bounds, absent for lower ones
-  // Only losses above 0 are stated; those below mirror them (masses of P and Q swapped) and the rest of the mass has loss 0.
+  // Only losses above 0 are stated; those below mirror them (masses of P and Q swapped) and the
+  // rest of the mass has loss 0.
   bool fold = false;
   bool symmetric = false;
   double shift = 0;  // the true loss of one use may exceed the stated one by this much
@@ -39,7 +44,8 @@ struct LossLaw {
   double reverse_hockey_stick(double epsilon) const;  // the same for the swapped pair
 };
 
-// The law of the event on a Poisson sample: P = (1−γ)B + γA, Q = B. The law must be symmetric and unsampled.
+// The law of the event on a Poisson sample: P = (1−γ)B + γA, Q = B. The law must be symmetric and
+// unsampled.
 LossLaw sampled_law(const LossLaw& law, double gamma);
 // The worse of both directions of the sampled law, as one symmetric law (fixed-size sampling).
 LossLaw folded(LossLaw law);
@@ -48,16 +54,17 @@ LossLaw revealed_law(const LossLaw& law, double gamma);
 // Law i with probability weight i, i seen by everyone.
 LossLaw mixed_law(const std::vector<LossLaw>& laws, const std::vector<double>& weights);
 
-// The law without atoms and pieces whose masses together are at most `tail`, which is charged instead: losses too rare to matter
-// would only widen the range. True when something was dropped.
+// The law without atoms and pieces whose masses together are at most `tail`, which is charged
+// instead: losses too rare to matter would only widen the range. True when something was dropped.
 bool trim(LossLaw& law, double tail);
 
-// The symmetric law of an upper bound of δ(ε), ε ≥ 0, that holds in both directions: the bound is asked at `knots` even steps of
-// [0, end], and the law is that of the largest convex function of e^ε below these points and their mirror images.
+// The symmetric law of an upper bound of δ(ε), ε ≥ 0, that holds in both directions: the bound is
+// asked at `knots` even steps of [0, end], and the law is that of the largest convex function of
+// e^ε below these points and their mirror images.
 LossLaw law_from_curve(double end, int knots, const std::function<double(double)>& delta);
 
-// Mass that a law should have and lacks (an underflow, say) counts as lost: the law charges it. Throws AccountingError for a law
-// that is not made of numbers.
+// Mass that a law should have and lacks (an underflow, say) counts as lost: the law charges it.
+// Throws AccountingError for a law that is not made of numbers.
 void charge_missing_mass(LossLaw& law);
 
 }  // namespace sotto

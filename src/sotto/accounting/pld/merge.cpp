@@ -18,7 +18,8 @@ class Merger {
 
   std::vector<double> run() {
     const auto n = static_cast<std::ptrdiff_t>(cell_.size());
-    // Left of a mode cells have losses above their point and take from below; right of it the other way round.
+    // Left of a mode cells have losses above their point and take from below; right of it the other
+    // way round.
     for (std::ptrdiff_t k = n - 1; k >= 0; --k)
       if (surplus_[k] >= 0) settle(k, -1);
     for (std::ptrdiff_t k = 0; k < n; ++k) settle(k, +1);
@@ -52,7 +53,8 @@ class Merger {
     if (need * side >= 0) {
       out_[k] += mass;
     } else if (side < 0 && k + 1 < n && cell_[k + 1] > 0) {
-      // Nothing below is left (the lower end of the losses): the next cell up, still to be settled, takes it in.
+      // Nothing below is left (the lower end of the losses): the next cell up, still to be settled,
+      // takes it in.
       surplus_[k + 1] += seen_from(k + 1, k, mass, need);
       cell_[k + 1] += mass;
     } else if (!place_beyond(k, -side, mass, need)) {
@@ -65,8 +67,8 @@ class Merger {
     }
   }
 
-  // The loss lies between points k and k + side: balance it at the latter, with masses further out that are placed
-  // already (exactly at their point) or still to be settled.
+  // The loss lies between points k and k + side: balance it at the latter, with masses further out
+  // that are placed already (exactly at their point) or still to be settled.
   bool place_beyond(std::ptrdiff_t k, int side, double mass, double need) {
     const auto n = static_cast<std::ptrdiff_t>(out_.size()), target = k + side;
     if (target < 0 || target >= n) return false;

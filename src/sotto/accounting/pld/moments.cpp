@@ -17,7 +17,8 @@ void LossMoments::add(std::vector<LossNode> nodes, std::uint64_t count) {
 }
 
 Saddle LossMoments::at(double theta, bool reverse) const {
-  // The swapped pair has loss −L under Q = e^{−L}P: its moment of order θ is that of order −1−θ here.
+  // The swapped pair has loss −L under Q = e^{−L}P: its moment of order θ is that of order −1−θ
+  // here.
   const double order = reverse ? -1 - theta : theta;
   double k = 0, mean = 0, variance = 0;
   for (std::size_t g = 0; g < nodes_.size(); ++g) {
@@ -82,7 +83,8 @@ Saddle LossMoments::for_delta(double delta, bool reverse) const {
   const double target = std::log(delta);
   Saddle s = search(reverse, [&](const Saddle& x) { return x.log_delta <= target; });
   if (s.epsilon < 0) return for_epsilon(0, reverse);
-  // Losses of very different sizes: the mean of the tilted total may lie far above ε, Chernoff's bound does not.
+  // Losses of very different sizes: the mean of the tilted total may lie far above ε, Chernoff's
+  // bound does not.
   const double t = s.theta,
                chernoff = (s.log_moment - target + t * std::log(t) - (1 + t) * std::log1p(t)) / t;
   s.epsilon = std::clamp(chernoff, 0.0, s.epsilon);

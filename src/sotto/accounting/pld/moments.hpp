@@ -1,6 +1,8 @@
-// A quick view of the total privacy loss: its log-moment function by quadrature, and the saddle point of its tail.
+// A quick view of the total privacy loss: its log-moment function by quadrature, and the saddle
+// point of its tail.
 //
-// What       Estimates, never bounds: they choose the tilt, the grid and the cut-off of tails, whose errors are bounded elsewhere.
+// What       Estimates, never bounds: they choose the tilt, the grid and the cut-off of tails,
+//            whose errors are bounded elsewhere.
 // Reference  docs/math/pld.md §7.
 #pragma once
 
@@ -29,8 +31,9 @@ class LossMoments {
   Saddle for_delta(double delta, bool reverse) const;  // the θ whose estimate of ln δ fits
   Saddle for_epsilon(double epsilon,
                      bool reverse) const;  // the θ whose tilted mean is ε, at least 0
-  // The smallest tilt whose e^{K − θε} is still within a margin of δ, e^11 or what the tolerance bears: less tilt means lighter
-  // tails and a narrower window, and round-off relative to δ stays small.
+  // The smallest tilt whose e^{K − θε} is still within a margin of δ, e^11 or what the tolerance
+  // bears: less tilt means lighter tails and a narrower window, and round-off relative to δ stays
+  // small.
   double gentle_tilt(const Saddle& saddle, double epsilon, double log_delta, double tolerance,
                      bool reverse) const;
 

@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "sotto/accounting/numeric/detail/lattice.hpp"
-#include "sotto/accounting/numeric/detail/mills.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/mills.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -47,7 +47,8 @@ LossLaw gaussian_law(double mu) {
   return law;
 }
 
-// With noise of scale 1 and shift ε: atoms at ±ε where both outcomes lie on one side of the two centres, and losses 2z − ε between.
+// With noise of scale 1 and shift ε: atoms at ±ε where both outcomes lie on one side of the two
+// centres, and losses 2z − ε between.
 LossLaw laplace_law(double epsilon) {
   LossLaw law;
   law.symmetric = true;
@@ -178,8 +179,9 @@ LawRun discrete_gaussian_run(double sigma, double distance, std::uint64_t dimens
     if (!run.attained && !vector.empty()) run.lower = discrete_gaussian_line(sigma, vector.front());
     return run;
   }
-  // A continuous Gaussian a little narrower, rounded at random, is the discrete one up to e^{±η}; the discrete one with a little
-  // continuous noise is a Gaussian a little wider, up to the same (docs/math/pld.md §2).
+  // A continuous Gaussian a little narrower, rounded at random, is the discrete one up to e^{±η};
+  // the discrete one with a little continuous noise is a Gaussian a little wider, up to the same
+  // (docs/math/pld.md §2).
   const double d = static_cast<double>(dimension), mu = shift / sigma, variance = sigma * sigma;
   const double little = (kLogSmooth + std::log(d)) / (2 * std::numbers::pi * std::numbers::pi);
   if (variance >= 6 * little) {
@@ -225,7 +227,8 @@ LawRun bounded_range_run(double epsilon) {
   run.attained = false;
   // The symmetric two-point mechanism of this range: losses ±ε/2.
   run.lower = approximate_law(0.5 * epsilon, 0);
-  // Alone, each point of the curve has its own t; in a composition the t of the largest moment is all but the best for all uses.
+  // Alone, each point of the curve has its own t; in a composition the t of the largest moment is
+  // all but the best for all uses.
   run.pointwise = true;
   run.attained_at = [epsilon](double theta) {
     double best = 0.5 * epsilon, largest = -kInfinity;

@@ -5,10 +5,10 @@
 #include <numbers>
 #include <optional>
 
-#include "sotto/accounting/numeric/detail/mills.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/pld/detail/quadrature.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/mills.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -107,7 +107,8 @@ double ExponentialPiece::where(double loss, double) const {
 }
 
 namespace {
-// ∫ (dA − e^{l0} dB)₊ over [−range, range]: a square, because ∫ (e^{l/2} − e^{l0 − l/2}) dl telescopes.
+// ∫ (dA − e^{l0} dB)₊ over [−range, range]: a square, because ∫ (e^{l/2} − e^{l0 − l/2}) dl
+// telescopes.
 double exponential_base_stick(const ExponentialPiece& piece, double l0) {
   if (l0 >= piece.range) return 0;
   const double s = std::expm1(0.5 * (std::max(l0, -piece.range) - piece.range));
@@ -143,7 +144,8 @@ double MixturePiece::high(double tail) const {
 }
 
 PieceNode MixturePiece::at(double z) const {
-  // Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio would be what is left of 1.
+  // Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio
+  // would be what is left of 1.
   double p = 0, q = 0;
   for (std::size_t i = 0; i < p_means.size(); ++i)
     p += p_weights[i] * std::expm1(p_means[i] * (z - 0.5 * p_means[i]));
@@ -185,8 +187,9 @@ double MixturePiece::slope(double z) const {
 }
 
 double MixturePiece::where(double loss, double hint) const {
-  // Newton's method kept inside a bracket; a cell of the grid takes two or three steps from its neighbour. The loss may be flat for
-  // a long way before it rises, so a step that leads out of reach says nothing: the end of the reach is asked.
+  // Newton's method kept inside a bracket; a cell of the grid takes two or three steps from its
+  // neighbour. The loss may be flat for a long way before it rises, so a step that leads out of
+  // reach says nothing: the end of the reach is asked.
   const double reach = 2 * (45 + *std::max_element(p_means.begin(), p_means.end()) -
                             *std::min_element(q_means.begin(), q_means.end()));
   double low = -kInfinity, high = kInfinity, z = std::clamp(hint, -reach, reach);
@@ -230,8 +233,8 @@ PieceTail MixturePiece::above(double z) const {
 }
 
 namespace {
-// Calls f(from, to) for the parts of [from, to] that are near one of the means: elsewhere a density is below the smallest double,
-// and means may be thousands of standard deviations apart.
+// Calls f(from, to) for the parts of [from, to] that are near one of the means: elsewhere a density
+// is below the smallest double, and means may be thousands of standard deviations apart.
 template <class F>
 void near_means(std::vector<double> means, double from, double to, F&& f) {
   constexpr double kNear = 39;
@@ -246,7 +249,8 @@ void near_means(std::vector<double> means, double from, double to, F&& f) {
 }
 constexpr double kFar = 45;  // e^−45 is below half a rounding
 
-// a − e^ε b where it keeps enough digits; nothing where it would cancel or leave the range of doubles.
+// a − e^ε b where it keeps enough digits; nothing where it would cancel or leave the range of
+// doubles.
 std::optional<double> difference(double a, double b, double epsilon) {
   if (epsilon > 600 || b < 1e-290) return std::nullopt;
   const double d = a - std::exp(epsilon) * b;

@@ -1,8 +1,12 @@
-// Continuous parts of a privacy loss law: the densities of the pair (P, Q) along a coordinate in which the loss rises.
+// Continuous parts of a privacy loss law: the densities of the pair (P, Q) along a coordinate in
+// which the loss rises.
 //
-// What       A piece covers outcomes z in (−∞, ∞) or an interval, with dP/dz, dQ/dz and the loss L(z) = ln(dP/dQ), increasing.
-// Method     Sampling at rate γ is built in: for a base pair (A, B), P = (1−γ)B + γA and Q = B, so L = ln(1 + γ(e^l − 1)).
-// Numerics   No difference of nearly equal numbers: masses are products of positive terms, losses go through log1p(γ·expm1(l)).
+// What       A piece covers outcomes z in (−∞, ∞) or an interval, with dP/dz, dQ/dz and the loss
+//            L(z) = ln(dP/dQ), increasing.
+// Method     Sampling at rate γ is built in: for a base pair (A, B), P = (1−γ)B + γA and Q = B, so
+//            L = ln(1 + γ(e^l − 1)).
+// Numerics   No difference of nearly equal numbers: masses are products of positive terms, losses
+//            go through log1p(γ·expm1(l)).
 // Reference  docs/math/pld.md §2.
 #pragma once
 
@@ -36,9 +40,11 @@ struct GaussianPiece {
   double reverse_hockey_stick(double epsilon) const;  // ∫ (dQ − e^ε dP)₊
 };
 
-// Base losses l in [−range, range] with dA = top·e^{(l−range)/2} dl and dB = top·e^{−(l+range)/2} dl, sampled at rate gamma:
-// the density is stated where it is largest, so that a range of thousands neither overflows nor vanishes.
-// Laplace noise between its atoms, and the worst case of bounded-range mechanisms, are of this form.
+// Base losses l in [−range, range] with dA = top·e^{(l−range)/2} dl and dB = top·e^{−(l+range)/2}
+// dl, sampled at rate gamma: the density is stated where it is largest, so that a range of
+// thousands neither overflows nor vanishes.
+// Laplace noise between its atoms, and the worst case of bounded-range mechanisms, are of this
+// form.
 struct ExponentialPiece {
   double top = 1, range = 1, gamma = 1;
 
@@ -54,7 +60,8 @@ struct ExponentialPiece {
   double reverse_hockey_stick(double epsilon) const;
 };
 
-// P = Σ p_i N(c_i, 1) against Q = Σ q_j N(d_j, 1), every c_i ≥ every d_j, so that the loss is increasing.
+// P = Σ p_i N(c_i, 1) against Q = Σ q_j N(d_j, 1), every c_i ≥ every d_j, so that the loss is
+// increasing.
 struct MixturePiece {
   std::vector<double> p_weights, p_means, q_weights, q_means;
 

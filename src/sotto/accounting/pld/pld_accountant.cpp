@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "sotto/accounting/composition/run_length.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/catalogue.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -23,8 +23,8 @@ void check_tolerance(double tolerance) {
   }
 }
 
-// One mechanism as it looks to the two data sets: under replace_one a record may leave one part and enter another, which adds or
-// removes a record there.
+// One mechanism as it looks to the two data sets: under replace_one a record may leave one part and
+// enter another, which adds or removes a record there.
 struct Use {
   Run run;
   Relation relation;
@@ -102,7 +102,8 @@ std::vector<LawRun> laws_of(const Uses& uses, SampleView view) {
   return laws;
 }
 
-// One use of parallel events whose branch may differ from use to use: the law of the largest δ of all ways at every ε.
+// One use of parallel events whose branch may differ from use to use: the law of the largest δ of
+// all ways at every ε.
 LawRun parallel_run(const ParallelEvent& parallel, Relation relation, bool moved, SampleView view) {
   std::vector<PrivacyProfile> profiles;
   std::vector<std::vector<LawRun>> laws;
@@ -161,8 +162,8 @@ bool has_two_views(const Event& event, Relation relation) {
   return false;
 }
 
-// ask(profile, tolerance, wanted). Of several profiles the one that looks worst at a glance is asked first; those that are certainly
-// better are not asked again.
+// ask(profile, tolerance, wanted). Of several profiles the one that looks worst at a glance is
+// asked first; those that are certainly better are not asked again.
 template <class Ask>
 Bound worst_of(const Spec& spec, SampleView view, double tolerance, Wanted wanted, const Ask& ask) {
   constexpr double kGlance = 1e-2;

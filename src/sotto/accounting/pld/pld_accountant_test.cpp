@@ -1,4 +1,5 @@
-// The accountant through its front door: closed forms in 50 digits, properties, and the errors of other accountants.
+// The accountant through its front door: closed forms in 50 digits, properties, and the errors of
+// other accountants.
 #include "sotto/accounting/pld/pld_accountant.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 namespace {
@@ -160,7 +161,8 @@ TEST(PldAccountant, FixedSizeSamplingLiesBetweenItsBounds) {
 }
 
 TEST(PldAccountant, CopiesOfARecordCountUnderSamplingWithReplacement) {
-  // A sample of 6 out of 2 records holds each about 3 times: hardly any amplification is left, and every copy answers.
+  // A sample of 6 out of 2 records holds each about 3 times: hardly any amplification is left, and
+  // every copy answers.
   for (const Event& e : std::vector<Event>{RandomizedResponseEvent{0.1, 3}, LnmaxEvent{30},
                                            PureEvent{0.1}, gaussian(20)}) {
     const Spec alone = add_remove({e});

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/pld/detail/two_point.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
 
-// The most that a question may cost. A coarse tolerance is what searches and comparisons ask for, thousands of times.
+// The most that a question may cost. A coarse tolerance is what searches and comparisons ask for,
+// thousands of times.
 struct Effort {
   std::size_t transform;  // points
   double cells;           // of one use; three times as many in all rounds together
@@ -50,7 +51,8 @@ class GaussianSum {
     LossLaw law;
     law.symmetric = true;
     law.pieces = {GaussianPiece{std::sqrt(square_) * (1 + 4 * kUlp), 1, 1}};
-    // Summing the squares and the root err by a few units in the last place; the loss moves by at most that fraction.
+    // Summing the squares and the root err by a few units in the last place; the loss moves by at
+    // most that fraction.
     law.shift = shift_ + 64 * kUlp * (square_ + 40 * std::sqrt(square_));
     law.slack = slack_;
     law.charged = charged_;
@@ -207,7 +209,8 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
   WindowTarget target{question.for_epsilon ? candidate.saddle.epsilon : question.value,
                       question.for_epsilon ? std::log(question.value) : candidate.saddle.log_delta,
                       std::clamp(1e-4 * question.tolerance, 1e-11, 1e-7)};
-  // A gentle tilt first; the full one when round-off is too large beside δ, less when the answer is below the window.
+  // A gentle tilt first; the full one when round-off is too large beside δ, less when the answer is
+  // below the window.
   double theta = candidate.tilt, best_theta = theta;
   const std::vector<StepRun> upper = steps(grids.upper, BoundSide::upper);
   for (int attempt = 0; attempt < 4; ++attempt) {
@@ -249,7 +252,8 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
         const TiltedSum total(lower, h, tilt, BoundSide::lower, largest, target);
         found = question.for_epsilon ? total.epsilon(question.value) : total.delta(question.value);
       } catch (const AccountingError&) {
-        // On a grid as coarse as the loss of one use merging may leave nothing; 0 is then what is known.
+        // On a grid as coarse as the loss of one use merging may leave nothing; 0 is then what is
+        // known.
       }
       result.lower = std::max(result.lower, found);
       if (2 * found > result.upper) break;  // round-off did not eat it
@@ -258,8 +262,8 @@ CertifiedInterval PrivacyProfile::one_direction(const Question& question, const 
   return result;
 }
 
-// Whether the direction is certainly no worse than the bound already found, by Chernoff's bound with the exact moments of
-// its upper laws: δ(ε) ≤ e^{K(θ) − θε}·θ^θ/(1+θ)^{1+θ} for every θ > 0.
+// Whether the direction is certainly no worse than the bound already found, by Chernoff's bound
+// with the exact moments of its upper laws: δ(ε) ≤ e^{K(θ) − θε}·θ^θ/(1+θ)^{1+θ} for every θ > 0.
 bool PrivacyProfile::dominated(const Question& question, const Grids& grids, double h, double bound,
                                const Saddle& saddle, bool reverse) const {
   const double epsilon = question.for_epsilon ? bound : question.value,
@@ -319,7 +323,8 @@ PrivacyProfile::Grids PrivacyProfile::grids_for(const Question& question, double
   return grids;
 }
 
-// The same on a grid eight times coarser, at a tenth of the cost: neighbours in the two directions mostly differ by more than it blurs.
+// The same on a grid eight times coarser, at a tenth of the cost: neighbours in the two directions
+// mostly differ by more than it blurs.
 bool PrivacyProfile::dominated_on_coarse_grid(const Question& question, double h, double tail,
                                               double theta, double bound,
                                               const Candidate& candidate) const {
@@ -357,8 +362,8 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
       if (now.upper <= best.upper || out.h == 0) out.grids = std::move(grids), out.h = h;
       best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
     } catch (const WindowTooWide& wide) {
-      // Heavy tails: the tilt lifts them above the rest, so less of it needs less room. Where it does not help a coarser grid
-      // does, and never one as fine again.
+      // Heavy tails: the tilt lifts them above the rest, so less of it needs less room. Where it
+      // does not help a coarser grid does, and never one as fine again.
       if (wide.excess < 0.8 * widest && candidate.tilt > 1e-9) {
         widest = wide.excess;
         candidate.tilt *= 0.4;
@@ -376,7 +381,8 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
     const double off = best.upper - saddle.epsilon;
     if (question.for_epsilon && std::isfinite(best.upper) && moved < 2 &&
         (std::abs(off) > 2 * saddle.spread || -off > 0.3 * saddle.epsilon)) {
-      // The saddle point was far off (losses of very different sizes): start again around the answer.
+      // The saddle point was far off (losses of very different sizes): start again around the
+      // answer.
       candidate = candidate_at(question, moments.for_epsilon(best.upper, candidate.reverse),
                                moments, candidate.reverse);
       h = std::min(choose_grid(question, candidate), 0.5 * h);
@@ -386,7 +392,8 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
       continue;
     }
     if (question.wanted == Wanted::upper) break;
-    // The gap falls with h²; stop when the limits leave no room, or when it is not the grid that causes it.
+    // The gap falls with h²; stop when the limits leave no room, or when it is not the grid that
+    // causes it.
     if (!attained_) break;
     const double next =
         std::max(h * std::clamp(std::sqrt(0.7 * question.tolerance / gap), 0.2, 0.8), floor);
@@ -429,8 +436,8 @@ std::vector<PrivacyProfile::Candidate> PrivacyProfile::candidates_for(const Ques
 CertifiedInterval PrivacyProfile::answer(const Question& question, Direction direction) const {
   if (runs_.empty()) return {};
   if (uses_ == 1) return exact(question, direction);
-  // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated. A fraction f of δ costs f/θ in ε,
-  // and θε is seldom below 5.
+  // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated. A
+  // fraction f of δ costs f/θ in ε, and θε is seldom below 5.
   const auto tail_for = [&](double delta) {
     return std::clamp(0.01 * question.tolerance * delta / uses_, 1e-290, 1e-12);
   };
@@ -521,8 +528,8 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
   return {solve_for(upper, true), low_law ? solve_for(lower, false) : 0};
 }
 
-// Many different two-valued losses become one law. Losses so rare that all of them together are a millionth of δ are charged;
-// what is left may be much narrower.
+// Many different two-valued losses become one law. Losses so rare that all of them together are a
+// millionth of δ are charged; what is left may be much narrower.
 CertifiedInterval PrivacyProfile::trimmed_answer(const Question& question,
                                                  Direction direction) const {
   const double delta = question.for_epsilon ? question.value : 1e-40;

@@ -1,12 +1,17 @@
-// The privacy profile of a composition: certified bounds of ε(δ) and δ(ε), asked as often as one likes.
+// The privacy profile of a composition: certified bounds of ε(δ) and δ(ε), asked as often as one
+// likes.
 //
-// What       PrivacyProfile holds the loss laws of the runs; each question chooses grid, tilt and window for the wanted tolerance.
-// Guarantee  upper is a true upper bound of the optimal value for the events, lower a true lower bound of what some mechanism
-//            described by the events attains.
-// Method     The gap of connect-the-dots and merging is T(1+θ)h²/8 in ε, which gives the grid; it is measured and refined if needed.
-//            The number of cells, of points of a transform and of rounds is limited by the tolerance asked for: beyond it the gap stays
-//            larger than wanted, and upper and lower say so.
-// Numerics   Truncation, aliasing and round-off of the transform are bounded and charged outwards (docs/math/pld.md §5–6).
+// What       PrivacyProfile holds the loss laws of the runs; each question chooses grid, tilt and
+//            window for the wanted tolerance.
+// Guarantee  upper is a true upper bound of the optimal value for the events, lower a true lower
+//            bound of what some mechanism described by the events attains.
+// Method     The gap of connect-the-dots and merging is T(1+θ)h²/8 in ε, which gives the grid; it
+//            is measured and refined if needed.
+//            The number of cells, of points of a transform and of rounds is limited by the
+//            tolerance asked for: beyond it the gap stays larger than wanted, and upper and lower
+//            say so.
+// Numerics   Truncation, aliasing and round-off of the transform are bounded and charged outwards
+//            (docs/math/pld.md §5–6).
 //            See compose.hpp and grid.hpp; estimates (moments.hpp) choose parameters only.
 // Reference  docs/math/pld.md §7.
 #pragma once
@@ -27,7 +32,8 @@ struct LawRun {
   std::uint64_t count = 1;
   bool attained = true;          // upper is attained by a mechanism of this description
   std::optional<LossLaw> lower;  // else: a law that is attained, if one is known
-  // Where many laws are attained: the one with the largest moment of order θ, which is the best for compositions near that tilt.
+  // Where many laws are attained: the one with the largest moment of order θ, which is the best for
+  // compositions near that tilt.
   std::function<LossLaw(double theta)> attained_at = nullptr;
   bool pointwise =
       false;  // every point of the upper curve is attained, if not all by one mechanism
@@ -40,7 +46,8 @@ struct CertifiedInterval {
 // Which neighbours: removal compares P with Q, addition Q with P; both takes the worse.
 enum class Direction { both, removal, addition };
 
-// upper: the lower bound stays 0 and the grid is the one the tolerance suggests, not measured. For searches.
+// upper: the lower bound stays 0 and the grid is the one the tolerance suggests, not measured. For
+// searches.
 enum class Wanted { both, upper };
 
 class PrivacyProfile {

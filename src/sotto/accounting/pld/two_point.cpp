@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sotto/accounting/numeric/detail/loss_grid.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {

@@ -1,6 +1,6 @@
 #include "sotto/accounting/renyi/conversions.hpp"
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/renyi_mechanisms.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 
 namespace sotto {
 

@@ -10,12 +10,12 @@
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/accounting/renyi/detail/renyi_sampled.hpp"
 #include "sotto/accounting/renyi/detail/renyi_selection.hpp"
 #include "sotto/accounting/renyi/detail/renyi_table.hpp"
 #include "sotto/accounting/renyi/renyi_mechanisms.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -47,7 +47,8 @@ bool costly_order(const Event& event) {
          event.get_if<PrivateSelectionEvent>();
 }
 
-// The curve of what runs inside another mechanism, whose own curve asks it at hundreds of orders: quadratures and sums are kept.
+// The curve of what runs inside another mechanism, whose own curve asks it at hundreds of orders:
+// quadratures and sums are kept.
 Single inner_curve(const Event& event, Relation relation) {
   Single inner = from_curve(event, relation);
   if (std::ranges::any_of(run_lengths(event),
@@ -80,8 +81,8 @@ Single poisson(const SampledEvent& e, Relation relation) {
       }
     }
     if (const auto* d = inner->get_if<DiscreteGaussianEvent>(); d && !replace) {
-      // Whole powers of the likelihood ratio have the moments of the continuous law (docs/math/renyi.md), so the bound at
-      // integers is the Gaussian's.
+      // Whole powers of the likelihood ratio have the moments of the continuous law
+      // (docs/math/renyi.md), so the bound at integers is the Gaussian's.
       const double s = widen_down(d->sigma / d->sensitivity, 2 * kUlp);
       return {[q, s](double a) {
                 return interpolate_integer_orders(
@@ -118,7 +119,8 @@ Single poisson(const SampledEvent& e, Relation relation) {
   }
   const Single base = inner_curve(*e.event, relation);
   if (replace) {
-    // Contribution noise apart, nothing relates a sample with the record to one without it: only convexity is left.
+    // Contribution noise apart, nothing relates a sample with the record to one without it: only
+    // convexity is left.
     return {[q, base](double a) { return renyi_sampled_convex(q, base.divergence(a), a); },
             base.delta, base.largest_order};
   }
@@ -153,7 +155,8 @@ Single without_replacement(const SampledEvent& e, Relation relation) {
   require_public_size(e, relation);
   const double q = fixed_size_rate(e);
   if (relation == Relation::replace_one) return by_replacing(q, *e.event, relation);
-  // Zeroing a record out is one step where it was drawn; a sample without it holds another record, two steps away.
+  // Zeroing a record out is one step where it was drawn; a sample without it holds another record,
+  // two steps away.
   const Single near = inner_curve(*e.event, relation);
   const auto replaced = seen_from_afar(*e.event, relation, {1, steps_of_replacing(relation)});
   if (near.delta > 0) {

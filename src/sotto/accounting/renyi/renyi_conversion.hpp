@@ -1,10 +1,12 @@
-// From Rényi divergences to (ε, δ): the tight conversion by default, Mironov's by name, and the search over orders.
+// From Rényi divergences to (ε, δ): the tight conversion by default, Mironov's by name, and the
+// search over orders.
 //
-// What       A bound r(α) on the Rényi divergence of order α gives, for every δ, an ε; the best order is searched over a continuum.
-// Guarantee  Every order gives an upper bound, so whatever the search finds is one; at_limit says that a better order may exist
-//            beyond the last one that could be tried.
-// Method     [CKS20, Prop. 12]: ε = r + ln(1 − 1/α) − ln(δα)/(α − 1). [Mir17, Prop. 3]: ε = r − ln δ/(α − 1).
-//            ε = 0 also when δ ≥ √(1 − e^(−r)) (Bretagnolle–Huber on total variation).
+// What       A bound r(α) on the Rényi divergence of order α gives, for every δ, an ε; the best
+//            order is searched over a continuum.
+// Guarantee  Every order gives an upper bound, so whatever the search finds is one; at_limit says
+//            that a better order may exist beyond the last one that could be tried.
+// Method     [CKS20, Prop. 12]: ε = r + ln(1 − 1/α) − ln(δα)/(α − 1). [Mir17, Prop. 3]: ε = r − ln
+//            δ/(α − 1). ε = 0 also when δ ≥ √(1 − e^(−r)) (Bretagnolle–Huber on total variation).
 //            A scan in ln(α − 1), widened until the smallest value is inside, then golden section.
 // Numerics   Widened by the roundings of the terms.
 // Reference  [CKS20], [Mir17], docs/math/renyi.md.

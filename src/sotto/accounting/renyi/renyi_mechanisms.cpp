@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -72,7 +72,8 @@ double renyi_randomized_response(double epsilon, std::uint64_t categories, doubl
 double renyi_laplace(double t, double order) {
   const double a = order, m = order - 1, whole = 2 * order - 1;
   if (a * t <
-      0.1) {  // Σ_{n≥2} tⁿ/n!·α(α−1)[(α−1)^(n−1) + (−1)ⁿ α^(n−1)]/(2α−1); its first term is α(α−1)t²/2
+      // Σ_{n≥2} tⁿ/n!·α(α−1)[(α−1)^(n−1) + (−1)ⁿ α^(n−1)]/(2α−1); its first term is α(α−1)t²/2
+      0.1) {
     double factor = t, down = 1, up = -1, sum = 0;
     for (int n = 2; n < 30; ++n) {
       factor *= t / n, down *= m, up *= -a;
@@ -96,7 +97,8 @@ double renyi_discrete_laplace(double unit, std::uint64_t steps, double order) {
   if (steps <= 4096) {
     std::vector<RatioAtom> atoms;
     atoms.reserve(steps + 1);
-    // Under Q (centred k steps away) the loss is t − 2·unit·z for z = 0…k, the ends collecting the tails.
+    // Under Q (centred k steps away) the loss is t − 2·unit·z for z = 0…k, the ends collecting the
+    // tails.
     const double log_end = std::log(w), log_inner = log_end + log1m_exp(-unit);
     atoms.push_back({w * std::exp(-t), t, log_end - t});
     for (std::uint64_t z = 1; z < steps; ++z) {
@@ -108,7 +110,8 @@ double renyi_discrete_laplace(double unit, std::uint64_t steps, double order) {
     return std::min(t, renyi_of_atoms(atoms, 1, order));
   }
   if (t < 0.05) return renyi_pure(t, order);  // at most a factor 1 + t/3 above the exact value
-  // Geometric sums: ends w(e^((α−1)t) + e^(−αt)), middle w(1−x)e^((α−1)t) Σ_{z=1}^{k−1} e^(−unit(2α−1)z).
+  // Geometric sums: ends w(e^((α−1)t) + e^(−αt)), middle w(1−x)e^((α−1)t) Σ_{z=1}^{k−1}
+  // e^(−unit(2α−1)z).
   const double m = order - 1, c = unit * (2 * order - 1);
   const double middle =
       -std::expm1(-unit) * std::exp(-c) * std::expm1(-c * (k - 1)) / std::expm1(-c);
@@ -117,7 +120,8 @@ double renyi_discrete_laplace(double unit, std::uint64_t steps, double order) {
 }
 
 double renyi_bounded_range(double epsilon, double order) {
-  // Kullback–Leibler at most x − 1 − ln x with x = ε/(e^ε − 1); beyond it Hoeffding's lemma on a range of length ε.
+  // Kullback–Leibler at most x − 1 − ln x with x = ε/(e^ε − 1); beyond it Hoeffding's lemma on a
+  // range of length ε.
   const double x = epsilon < 1e-5 ? 1 - epsilon / 2 : epsilon / std::expm1(epsilon);
   const double log_x = epsilon < 600 ? std::log(x) : std::log(epsilon) - epsilon;
   // For small ε the difference cancels; ε²/8 bounds it and is its limit.

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/numeric/detail/quadrature.hpp"
 #include "sotto/accounting/renyi/renyi_mechanisms.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -151,7 +151,8 @@ RenyiBound renyi_sampled_general(double rate, RenyiBound inner) {
     const auto at = [&](std::uint64_t n) {
       const auto a = static_cast<double>(n);
       const double log_q = std::log(rate), log_p = std::log1p(-rate);
-      // (1−q)^(α−1)(αq − q + 1) = 1 − (something): keep 1 apart so that small divergences keep their digits.
+      // (1−q)^(α−1)(αq − q + 1) = 1 − (something): keep 1 apart so that small divergences keep
+      // their digits.
       const double first = std::expm1((a - 1) * log_p + std::log1p((a - 1) * rate));
       const LogChoice log_choice(n);
       LogSum sum;

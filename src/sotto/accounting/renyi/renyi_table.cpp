@@ -4,7 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {

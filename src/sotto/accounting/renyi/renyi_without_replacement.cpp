@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
 #include "sotto/accounting/numeric/detail/quadrature.hpp"
 #include "sotto/accounting/renyi/detail/renyi_sampled.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 namespace {
@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t kTable = 512;      // even central moments kept up to here
 constexpr double kLargestOrderHere = 1e4;  // beyond it the unsampled curve is returned
 
-// ln E_Q[(P/Q − 1)^l] at index l/2, for even l up to `largest`; P/Q = e^(cz − c²/2) under z ~ N(0,1). All terms positive.
+// ln E_Q[(P/Q − 1)^l] at index l/2, for even l up to `largest`; P/Q = e^(cz − c²/2) under z ~
+// N(0,1). All terms positive.
 // The integrand peaks near z = lc when c is large and near ±√l when it is small.
 std::vector<double> log_central_moments(double c, std::uint64_t largest) {
   std::vector<LogSum> sums(largest / 2 + 1);

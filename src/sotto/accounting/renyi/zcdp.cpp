@@ -5,8 +5,8 @@
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
-#include "sotto/accounting/numeric/detail/outward.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {

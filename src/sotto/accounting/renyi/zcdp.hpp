@@ -1,9 +1,11 @@
 // Concentrated differential privacy: zero-concentrated (ρ) and truncated (ρ, ω).
 //
 // What       ρ of events, sums of ρ, and conversions to (ε, δ) both basic and tight.
-// Guarantee  ρ-zCDP bounds the Rényi divergence of every order α by ρα, so the conversions of renyi_conversion.hpp apply at the best order.
+// Guarantee  ρ-zCDP bounds the Rényi divergence of every order α by ρα, so the conversions of
+//            renyi_conversion.hpp apply at the best order.
 //            (ε, δ) parts count as δ-approximate zCDP with ρ = ε²/2 and their δ is set aside.
-// Method     gaussian 1/(2s²), gdp μ²/2, pure ε²/2, bounded range ε²/8, discrete Gaussian 1/(2s²), GNMax 1/σ².
+// Method     gaussian 1/(2s²), gdp μ²/2, pure ε²/2, bounded range ε²/8, discrete Gaussian 1/(2s²),
+//            GNMax 1/σ².
 // Numerics   Sums round up.
 // Reference  [BS16], [BDRS18] truncated, [CKS20], [DDR20]; docs/math/composition.md.
 #pragma once

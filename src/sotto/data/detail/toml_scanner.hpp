@@ -1,7 +1,9 @@
-// Detail: the small parts of TOML text: keys, strings, numbers, spaces and comments. toml_tree.hpp puts them together.
+// Detail: the small parts of TOML text: keys, strings, numbers, spaces and comments. toml_tree.hpp
+// puts them together.
 //
-// Schemas may come from anyone: whatever the bytes are, each function returns what TOML 1.0 says or throws a SchemaProblem, and none
-// reads beyond the text. The whole text is checked to be UTF-8 first, so that everything after may look at single bytes.
+// Schemas may come from anyone: whatever the bytes are, each function returns what TOML 1.0 says or
+// throws a SchemaProblem, and none reads beyond the text. The whole text is checked to be UTF-8
+// first, so that everything after may look at single bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Detail: which positions of a record hold the same token, in one pass over a hash table that stays in the first-level cache.
+// Detail: which positions of a record hold the same token, in one pass over a hash table that stays
+// in the first-level cache.
 #pragma once
 
 #include <bit>

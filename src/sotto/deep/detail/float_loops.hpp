@@ -1,4 +1,5 @@
-// Detail: loops over floats that must become vector code. Free of LibTorch, compiled with -O3 (CMakeLists.txt).
+// Detail: loops over floats that must become vector code. Free of LibTorch, compiled with -O3
+// (CMakeLists.txt).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ void descend(float* x, const float* gradient, const float* noise, float rate, st
 void descend(float* x, float* v, const float* gradient, const float* noise, float scale,
              float momentum, float rate, std::int64_t n);
 
-// Rows of n floats that indices pick: table[index] += factor·row, for columns [first, last) only. Records have t indices each;
+// Rows of n floats that indices pick: table[index] += factor·row, for columns [first, last) only.
+// Records have t indices each;
 // `padding` is left out, and so are records with factor 0.
 struct Gathered {
   const std::int64_t* index;

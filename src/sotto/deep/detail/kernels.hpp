@@ -1,7 +1,8 @@
-// The inner loops of per-sample gradients: row norms, many small matrix products, ghost norms. Floats in, doubles out.
+// The inner loops of per-sample gradients: row norms, many small matrix products, ghost norms.
+// Floats in, doubles out.
 //
-// All tensors are contiguous 32-bit floats on the processor. Loops are parallel over records, so a record's figure does not
-// depend on the others.
+// All tensors are contiguous 32-bit floats on the processor. Loops are parallel over records, so a
+// record's figure does not depend on the others.
 #pragma once
 
 #include <torch/torch.h>
@@ -17,12 +18,14 @@ namespace sotto::deep {
 // ‖row‖² of a (rows, …) tensor, accumulated in double.
 std::vector<double> row_squares(const torch::Tensor& matrix);
 
-// x·Wᵀ + β for x (B, d), W (p, d), β (p) or undefined, with ‖x_i‖² of every record taken while its row is in the cache.
+// x·Wᵀ + β for x (B, d), W (p, d), β (p) or undefined, with ‖x_i‖² of every record taken while its
+// row is in the cache.
 torch::Tensor linear_with_squares(const torch::Tensor& x, const torch::Tensor& weight,
                                   const torch::Tensor& bias, std::vector<double>& squares);
 
-// C (m × n) = A·B with A (m × k) and B (k × n), row major; a transposed operand is stored the other way round. lda, ldb: floats from one
-// stored row to the next. Runs on the calling thread when inside a parallel loop.
+// C (m × n) = A·B with A (m × k) and B (k × n), row major; a transposed operand is stored the other
+// way round. lda, ldb: floats from one stored row to the next. Runs on the calling thread when
+// inside a parallel loop.
 struct Operand {
   const float* data;
   std::int64_t stride;
@@ -32,17 +35,21 @@ void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Op
                    float beta = 0);
 
 // a (B, T, d) and b (B, T, p), last axis contiguous, the others in any order.
-// g_i = b_iᵀ a_i: (B, p·d). When keep is false only the norms are computed and the result is undefined. squares receives ‖g_i‖².
+// g_i = b_iᵀ a_i: (B, p·d). When keep is false only the norms are computed and the result is
+// undefined. squares receives ‖g_i‖².
 torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, bool keep,
                              std::vector<double>* squares);
 
-// ‖Σ_t b_it a_itᵀ‖² = Σ_ts (a_it·a_is)(b_it·b_is), without the products written out; with the surcharge for rounding.
+// ‖Σ_t b_it a_itᵀ‖² = Σ_ts (a_it·a_is)(b_it·b_is), without the products written out; with the
+// surcharge for rounding.
 std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b);
 
-// X·Xᵀ of the t × n matrix X: the lower triangle of out (t × t, row major); what stands above it is not said.
+// X·Xᵀ of the t × n matrix X: the lower triangle of out (t × t, row major); what stands above it is
+// not said.
 void gram(std::int64_t t, std::int64_t n, Operand x, float* out);
-// What the terms of one record's gradient Σ_t b_t a_tᵀ weigh before they cancel. Where the weighted sum adds up terms rather than the
-// gradient that was measured, terms that cancel would still round others away: the surcharge on the squared norm keeps c·mass below
+// What the terms of one record's gradient Σ_t b_t a_tᵀ weigh before they cancel. Where the weighted
+// sum adds up terms rather than the gradient that was measured, terms that cancel would still round
+// others away: the surcharge on the squared norm keeps c·mass below
 // C/√kMassShare, 512·C.
 class TermNorms {
  public:
@@ -55,7 +62,8 @@ class TermNorms {
   double mass_ = 0, a_ = 0, b_ = 0;  // Σ_t ‖a_t‖‖b_t‖, Σ_t ‖a_t‖, Σ_t ‖b_t‖
 };
 
-// Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding. Reads lower triangles.
+// Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding. Reads lower
+// triangles.
 double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t d, std::int64_t p,
                     const TermNorms& norms);
 

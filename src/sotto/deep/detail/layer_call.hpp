@@ -1,9 +1,12 @@
 // LayerCall: one application of a private layer, as one node of the autograd graph.
 //
-// What       A layer derives a call from this class: run() makes the output, back() gives the gradients of the inputs and hands a
-//            GradientTerm (gradient_term.hpp) for each trained parameter to the recorder. Parameters take part in the graph only so that the node is
-//            reached; their ordinary gradient is never formed.
-// Method     One torch::autograd::Function holds the call; tensors a call saves are freed as soon as back() is done with them.
+// What       A layer derives a call from this class: run() makes the output, back() gives the
+//            gradients of the inputs and hands a
+//            GradientTerm (gradient_term.hpp) for each trained parameter to the recorder.
+//            Parameters take part in the graph only so that the node is reached; their ordinary
+//            gradient is never formed.
+// Method     One torch::autograd::Function holds the call; tensors a call saves are freed as soon
+//            as back() is done with them.
 #pragma once
 
 #include <torch/torch.h>
@@ -23,7 +26,8 @@ class LayerCall : public torch::CustomClassHolder {
       : recorder_(Recorder::current()), layer_(std::move(layer)) {}
 
   virtual Tensors run() = 0;
-  // gradients: of every output, defined (zeros where nothing arrived). Result: one for every input given to apply_call.
+  // gradients: of every output, defined (zeros where nothing arrived). Result: one for every input
+  // given to apply_call.
   virtual Tensors back(const Tensors& gradients) = 0;
   // Which axis of the inputs and of the outputs counts the records.
   virtual int input_axis(std::size_t) const { return 0; }
@@ -37,8 +41,9 @@ class LayerCall : public torch::CustomClassHolder {
   std::string layer_;
 };
 
-// Puts the call into the graph: inputs are differentiated by back(), parameters are recorded. The outputs are rows of records from then on,
-// also where the inputs are public, since what comes back to row i must come from record i alone.
+// Puts the call into the graph: inputs are differentiated by back(), parameters are recorded. The
+// outputs are rows of records from then on, also where the inputs are public, since what comes back
+// to row i must come from record i alone.
 Tensors apply_call(const c10::intrusive_ptr<LayerCall>& call, const Tensors& inputs,
                    const Tensors& parameters);
 

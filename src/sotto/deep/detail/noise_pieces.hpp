@@ -1,11 +1,13 @@
 // Gaussian noise in pieces that stay in the cache, handed to whoever applies them.
 //
-// What       for_noise_pieces(rng, n, sigma, f) calls f(first, noise) for consecutive pieces of a vector of n draws of N(0, sigma²), in
-//            parallel. An optimiser adds noise, divides and updates in the same pass, and the noise never goes to memory.
-// Guarantee  The noise of fill_gaussian (noise/bulk_gaussian.hpp): cryptographic randomness, floating point. The caller announces the query.
-// Method     A piece is a chunk of fill_gaussian, with a counter range of its own, so the draws are those of fill_gaussian on the whole
-//            vector, whatever the threads. Threads are LibTorch's own: a second pool would
-//            fight with it for the processor.
+// What       for_noise_pieces(rng, n, sigma, f) calls f(first, noise) for consecutive pieces of a
+//            vector of n draws of N(0, sigma²), in parallel. An optimiser adds noise, divides and
+//            updates in the same pass, and the noise never goes to memory.
+// Guarantee  The noise of fill_gaussian (noise/bulk_gaussian.hpp): cryptographic randomness,
+//            floating point. The caller announces the query.
+// Method     A piece is a chunk of fill_gaussian, with a counter range of its own, so the draws are
+//            those of fill_gaussian on the whole vector, whatever the threads. Threads are
+//            LibTorch's own: a second pool would fight with it for the processor.
 // Numerics   As fill_gaussian.
 // Reference  docs/math/bulk-gaussian.md.
 #pragma once

@@ -13,7 +13,8 @@ std::array<std::int64_t, 3> three(const Sizes& sizes, std::int64_t missing) {
   return result;
 }
 
-// One row of outputs: from[first + k·stride] for k < count, zero where that is outside of [0, size).
+// One row of outputs: from[first + k·stride] for k < count, zero where that is outside of [0,
+// size).
 void copy_row(const float* from, std::int64_t size, std::int64_t first, std::int64_t stride,
               std::int64_t count, float* to) {
   if (stride == 1) {

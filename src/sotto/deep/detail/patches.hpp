@@ -1,4 +1,5 @@
-// Detail: the patches of a convolution, one record at a time: columns[channel, kernel offset][output position].
+// Detail: the patches of a convolution, one record at a time: columns[channel, kernel
+// offset][output position].
 #pragma once
 
 #include <torch/torch.h>

@@ -1,4 +1,5 @@
-// Records whose terms cancel: their gradient is small, the terms behind it are huge, and 32-bit sums of terms would round others away.
+// Records whose terms cancel: their gradient is small, the terms behind it are huge, and 32-bit
+// sums of terms would round others away.
 #include <gtest/gtest.h>
 
 #include "sotto/deep/clipped_sum.hpp"

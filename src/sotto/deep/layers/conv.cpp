@@ -40,7 +40,8 @@ class ConvTerm : public GradientTerm {
                  shape_.groups) {}
 
   void add_squared_norms(std::vector<double>& squares, NormRoom& room) override {
-    // A group is a product of its own: the counts below are those of one group, records·groups times.
+    // A group is a product of its own: the counts below are those of one group, records·groups
+    // times.
     const auto way = cheapest_norm({room.rows_for(patches_.records) * patches_.groups,
                                     patches_.positions, patches_.patch, patches_.outputs},
                                    room);

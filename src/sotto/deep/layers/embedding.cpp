@@ -7,7 +7,8 @@
 namespace sotto::deep {
 namespace {
 
-// Tokens that the table does not have read as zeros and teach nothing: an error would say something of one private record.
+// Tokens that the table does not have read as zeros and teach nothing: an error would say something
+// of one private record.
 torch::Tensor look_up(const torch::Tensor& weight, const torch::Tensor& indices,
                       std::int64_t padding, torch::Tensor& outside) {
   const auto unknown = indices.lt(0).logical_or_(indices.ge(weight.size(0)));
@@ -50,7 +51,8 @@ class EmbeddingCall : public LayerCall {
 
 torch::Tensor embedding(const torch::Tensor& weight, const torch::Tensor& indices,
                         std::int64_t padding_idx, const std::string& layer) {
-  // Called by name in a forward pass: as an operation, so that the pass sees it and where the records are.
+  // Called by name in a forward pass: as an operation, so that the pass sees it and where the
+  // records are.
   if (!recording() || rows::Pass::watching()) return torch::embedding(weight, indices, padding_idx);
   torch::Tensor outside;
   if (!weight.requires_grad()) return look_up(weight, indices, padding_idx, outside);

@@ -1,4 +1,5 @@
-// Embeddings, normalisation, recurrent layers, attention, loose parameters: each against one record at a time.
+// Embeddings, normalisation, recurrent layers, attention, loose parameters: each against one record
+// at a time.
 #include <gtest/gtest.h>
 
 #include "../micro_batch_reference_test.hpp"

@@ -17,7 +17,8 @@ torch::Tensor as_sequence(const torch::Tensor& tensor) {
   return tensor.contiguous().view({tensor.size(0), -1, tensor.size(-1)});
 }
 
-// A product with few outputs spends its time on reading the input, so reading it once more for norms would show.
+// A product with few outputs spends its time on reading the input, so reading it once more for
+// norms would show.
 bool few_outputs(const torch::Tensor& input, const torch::Tensor& weight) {
   constexpr std::int64_t kFew = 32, kLong = 256;
   return input.dim() == 2 && input.is_contiguous() && weight.is_contiguous() &&

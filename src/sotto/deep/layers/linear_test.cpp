@@ -188,7 +188,8 @@ TEST(ClippedSum, RoundingIsFarBelowItsAllowance) {
       sum.add({xs, ys}, [&] { return squared_loss(model->forward(xs), ys); });
       return sum.flat().to(torch::kDouble);
     };
-    // Exactly, the sums with and without the last record differ by the clipped gradient of that record.
+    // Exactly, the sums with and without the last record differ by the clipped gradient of that
+    // record.
     const auto moved = sum_of(0, records) - sum_of(0, records - 1), own = sum_of(records - 1, 1);
     EXPECT_LT((moved - own).norm().item<double>(), 1e-4) << "a hundredth of kRoundingAllowance";
     EXPECT_GT(own.norm().item<double>(), 0.95);

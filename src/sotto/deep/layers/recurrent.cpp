@@ -11,7 +11,8 @@ struct Weights {
   torch::Tensor w_ih, w_hh, b_ih, b_hh;
 };
 
-// One layer in one direction. Inputs of the node: x (T, B, n), h0 and, for an LSTM, c0 (B, hidden). Time runs backwards when asked.
+// One layer in one direction. Inputs of the node: x (T, B, n), h0 and, for an LSTM, c0 (B, hidden).
+// Time runs backwards when asked.
 class DirectionCall : public LayerCall {
  public:
   DirectionCall(Cell cell, const torch::Tensor& x, torch::Tensor h0, torch::Tensor c0, Weights w,
@@ -37,7 +38,8 @@ class DirectionCall : public LayerCall {
     const auto x = x_.get(layer());
     const std::int64_t steps = x.size(0), records = x.size(1), hidden = w_.w_hh.size(1);
     const bool gru = cell_ == Cell::gru;
-    // In an LSTM and a plain cell the two biases stand side by side; in a GRU the second is inside a product.
+    // In an LSTM and a plain cell the two biases stand side by side; in a GRU the second is inside
+    // a product.
     torch::Tensor bias = w_.b_ih;
     if (bias.defined() && !gru) bias = bias + w_.b_hh;
     gates_ = torch::linear(x.contiguous(), w_.w_ih, bias);  // (T, B, gates·hidden)

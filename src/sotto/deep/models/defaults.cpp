@@ -20,7 +20,8 @@ TrainingDefaults training_defaults(NetworkKind kind, std::uint64_t records,
   d.batch = std::min(n, std::exp2(std::round(std::log2(std::clamp(n / 30, 256.0, 8192.0)))));
   d.epochs = convolutions ? 30 : 20;
   d.clip = convolutions ? 0.1 : 4;
-  // The product with the clip norm is what matters: 0.4 at a batch of 2048, in proportion to the batch.
+  // The product with the clip norm is what matters: 0.4 at a batch of 2048, in proportion to the
+  // batch.
   d.optimizer = {.learning_rate = 0.4 / d.clip * d.batch / 2048, .momentum = 0.9};
   return d;
 }

@@ -1,10 +1,12 @@
 // Networks: the first shelf of models, described by public facts.
 //
-// What       softmax: one linear map to the classes. mlp: dense layers with an activation between them. cnn: the small convolutional
-//            network with tanh of the literature on private training: 8×8 stride 2, pooling, 4×4 stride 2, pooling, 32
-//            hidden units (26 010 parameters on 28×28 images).
+// What       softmax: one linear map to the classes. mlp: dense layers with an activation between
+//            them. cnn: the small convolutional network with tanh of the literature on private
+//            training: 8×8 stride 2, pooling, 4×4 stride 2, pooling, 32 hidden units (26 010
+//            parameters on 28×28 images).
 // Guarantee  None by itself; records do not meet in any layer.
-// Method     Ordinary torch::nn layers; inside ClippedSum they report the gradient of every record (intercept.hpp).
+// Method     Ordinary torch::nn layers; inside ClippedSum they report the gradient of every record
+//            (intercept.hpp).
 // Numerics   32-bit floats. Initial weights are random and do not depend on data.
 // Reference  [PTSCTE21] for tanh, [TB21] for the network.
 #pragma once
@@ -32,7 +34,8 @@ TORCH_MODULE(Network);
 
 std::uint64_t count_parameters(const torch::nn::Module& model);
 
-// The same network as a TorchScript program with its weights, for programs that know nothing of this library.
+// The same network as a TorchScript program with its weights, for programs that know nothing of
+// this library.
 std::string to_torchscript(const Network& network);
 
 }  // namespace sotto::deep

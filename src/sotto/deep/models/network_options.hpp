@@ -1,6 +1,8 @@
-// Detail: what describes a network, and its JSON (network.json of an artifact). Knows nothing of LibTorch.
+// Detail: what describes a network, and its JSON (network.json of an artifact). Knows nothing of
+// LibTorch.
 //
-// A description may come from anyone: it has limits, so that whatever passes can be built without a size that overflows.
+// A description may come from anyone: it has limits, so that whatever passes can be built without a
+// size that overflows.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +34,8 @@ struct NetworkOptions {
   std::int64_t parameters() const;  // of the network
 };
 
-// The cnn: 8×8 stride 2 padding 3, pooling 2 stride 1, 4×4 stride 2, pooling 2 stride 1, a dense layer.
+// The cnn: 8×8 stride 2 padding 3, pooling 2 stride 1, 4×4 stride 2, pooling 2 stride 1, a dense
+// layer.
 inline constexpr std::int64_t kChannels1 = 16, kConvolution1 = 8, kChannels2 = 32,
                               kConvolution2 = 4, kCnnHidden = 32;
 constexpr std::int64_t side_after_pooling(std::int64_t side) { return ((side - 2) / 2 - 4) / 2; }

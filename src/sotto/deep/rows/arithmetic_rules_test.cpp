@@ -114,7 +114,8 @@ TEST(RowRules, ArithmeticKeepsRecordsApart) {
     EXPECT_FALSE(still.contains(name)) << name << ": the audit saw nothing move";
 }
 
-// An audit that cannot fail is none: what goes along the batch is caught when it is said to keep rows.
+// An audit that cannot fail is none: what goes along the batch is caught when it is said to keep
+// rows.
 TEST(RowRules, TheAuditCatchesWhatMixesRows) {
   torch::manual_seed(4);
   const Tensor x = numbers({kRecords, 3});

@@ -1,9 +1,11 @@
 // Detail: which axis of a tensor counts the records, from where its elements lie in memory.
 //
-// What       Memory that holds records belongs to them in runs: byte e is of record ((e − begin) / run) mod B. A tensor over that memory has
-//            the records on one axis, whose index is (a·B + b)·inner + c for record b, or it mixes or cuts them.
-// Method     Sizes, strides and offset decide, in bytes, since a view may have another type. So merged axes (B·T, T·B), views and aliases of
-//            any kind need no rule of their own. docs/math/row-by-row.md, lemma 1.
+// What       Memory that holds records belongs to them in runs: byte e is of record ((e − begin) /
+//            run) mod B. A tensor over that memory has the records on one axis, whose index is (a·B
+//            + b)·inner + c for record b, or it mixes or cuts them.
+// Method     Sizes, strides and offset decide, in bytes, since a view may have another type. So
+//            merged axes (B·T, T·B), views and aliases of any kind need no rule of their own.
+//            docs/math/row-by-row.md, lemma 1.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,8 @@ struct Geometry {
 
 // The axis of the records; nothing when the tensor cuts or mixes them. An empty tensor holds none.
 std::optional<Axis> find_axis(const Geometry& g, const Layout& layout, std::int64_t records);
-// The layout of memory in which a tensor has its records on this axis; nothing when no layout does that.
+// The layout of memory in which a tensor has its records on this axis; nothing when no layout does
+// that.
 std::optional<Layout> layout_of(const Geometry& g, const Axis& axis, std::int64_t records);
 // The bytes that the tensor can reach: [first, last).
 std::pair<std::int64_t, std::int64_t> extent(const Geometry& g);

@@ -6,7 +6,8 @@
 namespace sotto::deep::rows {
 namespace {
 
-// What LibTorch makes of other operations must come by in parts and keep rows, whatever its kernel does.
+// What LibTorch makes of other operations must come by in parts and keep rows, whatever its kernel
+// does.
 TEST(RowRules, CompositesKeepRecordsApart) {
   torch::manual_seed(3);
   using Function = std::function<Tensor(const Tensor&)>;

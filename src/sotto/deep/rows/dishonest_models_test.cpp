@@ -1,4 +1,5 @@
-// Models that let records meet: each is refused by name, in the pass itself or in the rehearsal of raw reads.
+// Models that let records meet: each is refused by name, in the pass itself or in the rehearsal of
+// raw reads.
 #include <gtest/gtest.h>
 #include <torch/script.h>
 

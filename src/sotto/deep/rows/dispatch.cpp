@@ -1,4 +1,5 @@
-// Every operation of a watched pass comes by here, before the interception of layers and before autograd.
+// Every operation of a watched pass comes by here, before the interception of layers and before
+// autograd.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
@@ -150,7 +151,8 @@ class Dispatched {
     for_results([&](const at::Tensor& t) { pass_.axis(t); });
   }
 
-  // MultiheadAttention asks whether query and key are the same, to save a product: here the same means the same memory, without a look at values.
+  // MultiheadAttention asks whether query and key are the same, to save a product: here the same
+  // means the same memory, without a look at values.
   void from_geometry() {
     const at::Tensor &a = call_.tensor(0), &b = call_.tensor(1);
     const bool same = a.storage().unsafeGetStorageImpl() == b.storage().unsafeGetStorageImpl() &&

@@ -1,4 +1,5 @@
-// Models that treat records one by one: the pass must follow them, and what can be trained in one pass is.
+// Models that treat records one by one: the pass must follow them, and what can be trained in one
+// pass is.
 #include <gtest/gtest.h>
 
 #include "sotto/deep/layers/detail/linear.hpp"

@@ -1,7 +1,9 @@
-// Detail: what is known of each piece of memory (storage) in one pass: public, or where its records lie.
+// Detail: what is known of each piece of memory (storage) in one pass: public, or where its records
+// lie.
 //
-// Records belong to memory, not to tensors: aliases, views and in-place writes then need no thought. An entry holds its storage weakly, so
-// that the address cannot be given to another one while the table lives.
+// Records belong to memory, not to tensors: aliases, views and in-place writes then need no
+// thought. An entry holds its storage weakly, so that the address cannot be given to another one
+// while the table lives.
 #pragma once
 
 #include <c10/core/Storage.h>

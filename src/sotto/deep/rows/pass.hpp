@@ -3,13 +3,17 @@
 // What       Pass pass(known, {x, y});
 //            { const Pass::Watch watch(pass);  losses = model->forward(x) …; }
 //            pass.finish(losses);
-// Guarantee  When finish() returns, loss b is a function of record b, of public values and of random numbers that do not depend on records, for
-//            code that reaches records through operations of LibTorch on this thread; so is what arrives at row b in the backward pass.
+// Guarantee  When finish() returns, loss b is a function of record b, of public values and of
+//            random numbers that do not depend on records, for code that reaches records through
+//            operations of LibTorch on this thread; so is what arrives at row b in the backward
+//            pass.
 //            Memory that is read past the operations is the business of rehearsal.hpp.
-// Method     Every operation is seen before it runs (dispatch.cpp). It must have a rule (rules.hpp), be made of operations that have one, or be a
-//            view; all else is refused by name. Nothing reads a value, so a refusal tells nothing of the data. It is final, whoever
-//            catches the exception.
-// Numerics   About dependence in exact arithmetic; the last bits are the business of docs/math/per-sample-clipping.md.
+// Method     Every operation is seen before it runs (dispatch.cpp). It must have a rule
+//            (rules.hpp), be made of operations that have one, or be a view; all else is refused by
+//            name. Nothing reads a value, so a refusal tells nothing of the data. It is final,
+//            whoever catches the exception.
+// Numerics   About dependence in exact arithmetic; the last bits are the business of
+//            docs/math/per-sample-clipping.md.
 // Reference  docs/math/row-by-row.md.
 #pragma once
 
@@ -25,7 +29,8 @@
 
 namespace sotto::deep::rows {
 
-// LibTorch keeps two dispatch keys for tests. The upper one sees every operation first; the lower one is the interception's (intercept.hpp).
+// LibTorch keeps two dispatch keys for tests. The upper one sees every operation first; the lower
+// one is the interception's (intercept.hpp).
 inline constexpr auto kWatchKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 // A tensor of a batch, and which of its axes counts the records.
@@ -41,7 +46,8 @@ using RecordTensors = std::vector<RecordTensor>;
 class PublicTensors {
  public:
   explicit PublicTensors(const torch::nn::Module& model);
-  // A constant that the model or the loss holds without having registered it, such as class weights.
+  // A constant that the model or the loss holds without having registered it, such as class
+  // weights.
   void declare(const torch::Tensor& constant) { known_.push_back({"", constant}); }
 
   struct Known {
@@ -54,7 +60,8 @@ class PublicTensors {
   std::deque<Known> known_;  // a pass points to names
 };
 
-// Opens the memory of records for an operation that has a rule, and closes it afterwards (rehearsal.hpp).
+// Opens the memory of records for an operation that has a rule, and closes it afterwards
+// (rehearsal.hpp).
 class Locks {
  public:
   virtual ~Locks() = default;
@@ -84,15 +91,18 @@ class Pass {
     c10::impl::IncludeDispatchKeyGuard include_;
   };
   static Pass* current();
-  // Whether the next operation of this thread would be followed: not so inside of an operation that has a rule.
+  // Whether the next operation of this thread would be followed: not so inside of an operation that
+  // has a rule.
   static bool watching();
 
   std::int64_t records() const { return records_; }
-  // The axis of the records. Throws NotRowWise for a tensor of unknown origin, or one that cuts or mixes records.
+  // The axis of the records. Throws NotRowWise for a tensor of unknown origin, or one that cuts or
+  // mixes records.
   Axis axis(const torch::Tensor& tensor);
   // Memory was written: the records of this tensor are on this axis. Throws NotRowWise.
   void place(const torch::Tensor& tensor, const Axis& axis);
-  // After the forward pass: one loss for each record, nothing refused, nothing public overwritten, no foreign derivatives. Throws NotRowWise.
+  // After the forward pass: one loss for each record, nothing refused, nothing public overwritten,
+  // no foreign derivatives. Throws NotRowWise.
   void finish(const torch::Tensor& losses);
 
   // What is being done, for messages; remembers the layer by the parameters that it uses.
@@ -125,7 +135,8 @@ class Pass {
   Transcript* transcript_ = nullptr;
 };
 
-// Finds derivatives that are not LibTorch's or Sotto's own, and hooks, on the way back from the losses. Throws NotRowWise.
+// Finds derivatives that are not LibTorch's or Sotto's own, and hooks, on the way back from the
+// losses. Throws NotRowWise.
 void require_own_derivatives(const torch::Tensor& losses);
 
 }  // namespace sotto::deep::rows

@@ -20,7 +20,8 @@ constexpr int kMostSeconds = 600;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// Every piece of memory on pages of its own; the page before it holds the length. Memory is locked from the first byte of a page on.
+// Every piece of memory on pages of its own; the page before it holds the length. Memory is locked
+// from the first byte of a page on.
 class Pages final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) const override {

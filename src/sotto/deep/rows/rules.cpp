@@ -8,8 +8,8 @@
 namespace sotto::deep::rows {
 namespace {
 
-// Draws are in their own family: how many numbers are drawn must not depend on values, or a record would shift those of others. (rrelu,
-// poisson, multinomial and binomial do, and are not here.)
+// Draws are in their own family: how many numbers are drawn must not depend on values, or a record
+// would shift those of others. (rrelu, poisson, multinomial and binomial do, and are not here.)
 constexpr Family kFamilies[] = {
     {"element by element",
      "abs neg exp exp2 expm1 log log1p log2 log10 sqrt rsqrt reciprocal square tanh sigmoid logit "
@@ -164,7 +164,8 @@ Rule rule_for(const std::string& full, const std::string& base) {
       for (const std::string& name : words(f.names)) t->emplace(name, f.rule);
     return t;
   }();
-  // "add_.Tensor" is "add.Tensor" written into its first operand; a name without overload stands for all of them.
+  // "add_.Tensor" is "add.Tensor" written into its first operand; a name without overload stands
+  // for all of them.
   const std::string overload = full.substr(base.size());
   for (const std::string& key :
        {full, without_underscore(base) + overload, base, without_underscore(base)})

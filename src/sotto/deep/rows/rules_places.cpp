@@ -47,7 +47,8 @@ void gathered(Call& call) {  // gather(self, dim, index): shaped as the index
   const Axis all = common(call), self = call.axis(0);
   const int dim = call.dim(1, call.rank(0));
   if (self.holds_records() && dim == self.dim) call.refuse(kPicks);
-  // Where self is public, place i of the index takes place i of self: a prefix that the records do not choose.
+  // Where self is public, place i of the index takes place i of self: a prefix that the records do
+  // not choose.
   if (self.holds_records() && call.tensor(2).size(all.dim) != call.tensor(0).size(all.dim))
     call.refuse("takes a part of the records only");
   call.results = {all};

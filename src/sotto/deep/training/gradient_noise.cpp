@@ -21,7 +21,8 @@ constexpr double kFarthest =
     0x1p50;  // larger sums saturate, which brings no two sums further apart
 constexpr std::int64_t kChunk = 1 << 14;
 
-// Adding 1½·2⁵² rounds a number below 2⁵¹ to an integer, which is then in the low bits: no instruction beyond a sum is needed.
+// Adding 1½·2⁵² rounds a number below 2⁵¹ to an integer, which is then in the low bits: no
+// instruction beyond a sum is needed.
 constexpr double kMagic = 0x1.8p52;
 constexpr auto kMagicBits = std::bit_cast<std::int64_t>(kMagic);
 

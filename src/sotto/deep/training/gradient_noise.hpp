@@ -2,14 +2,19 @@
 //
 // What       bulk   adds Gaussian floats from the cryptographic generator to the sum;
 //            exact  puts the sum on an integer grid and adds exact discrete Gaussian noise there.
-// Guarantee  bulk   that of the Gaussian mechanism with noise multiplier z, on paper: floats leave traces in their low bits [Mir12].
-//            exact  event() holds for the program from the clipped sum on: outputs are whole multiples of the grid, whatever the
-//            sum, and the rounding is in the sensitivity. What rounding the sum itself has is paid by the clipper's
-//            allowance (clipping.hpp): proved for the sums that the trainer makes for exact noise.
-// Method     exact: 2²⁶ steps to the clip norm C. Rounding moves each of d coordinates by at most ½ step on either side, so neighbours
-//            are at most f·2²⁶ + √d + 2 steps apart, f = 1, or 2 under replace_one; σ is z times that ÷ f, so the
-//            multiplier stays z and the noise grows by √d/2²⁶ (2e-5 for a million parameters).
-// Numerics   Steps are rounded to the nearest integer, ½ away at most. The product with 2²⁶/C is one rounding in double, 2⁻⁵³ relative: below 2⁻¹⁰ step for sums up to 2¹⁷·C, in the 2.
+// Guarantee  bulk   that of the Gaussian mechanism with noise multiplier z, on paper: floats leave
+//            traces in their low bits [Mir12].
+//            exact  event() holds for the program from the clipped sum on: outputs are whole
+//                   multiples of the grid, whatever the
+//            sum, and the rounding is in the sensitivity. What rounding the sum itself has is paid
+//            by the clipper's allowance (clipping.hpp): proved for the sums that the trainer makes
+//            for exact noise.
+// Method     exact: 2²⁶ steps to the clip norm C. Rounding moves each of d coordinates by at most ½
+//            step on either side, so neighbours are at most f·2²⁶ + √d + 2 steps apart, f = 1, or 2
+//            under replace_one; σ is z times that ÷ f, so the multiplier stays z and the noise
+//            grows by √d/2²⁶ (2e-5 for a million parameters).
+// Numerics   Steps are rounded to the nearest integer, ½ away at most. The product with 2²⁶/C is
+//            one rounding in double, 2⁻⁵³ relative: below 2⁻¹⁰ step for sums up to 2¹⁷·C, in the 2.
 // Reference  [CKS20], [Mir12]; docs/math/private-training.md.
 #pragma once
 
@@ -38,10 +43,12 @@ class GradientNoise {
   // Of one step, unsampled.
   Event event(Relation relation) const;
 
-  // sum (floats or doubles, one dimension) → the noisy sum as floats. clip: the norm C that bounded the sum; the noise follows it.
+  // sum (floats or doubles, one dimension) → the noisy sum as floats. clip: the norm C that bounded
+  // the sum; the noise follows it.
   // Announces the query.
   torch::Tensor add(const torch::Tensor& sum, double clip, Rng& rng) const;
-  // Of the bulk noise on a sum clipped to C, for who adds it on the way (noisy_descent.hpp); not below multiplier·C.
+  // Of the bulk noise on a sum clipped to C, for who adds it on the way (noisy_descent.hpp); not
+  // below multiplier·C.
   float sigma(double clip) const;
 
  private:

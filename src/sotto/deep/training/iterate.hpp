@@ -1,9 +1,10 @@
-// Which iterate is released: the last one, the average of the later ones, or an exponential moving average. Post-processing.
+// Which iterate is released: the last one, the average of the later ones, or an exponential moving
+// average. Post-processing.
 //
 // What       IterateTracker follows the parameters step by step; value() is what will be released.
 // Guarantee  None of its own: every iterate is already private under the event of the run.
-// Method     average: uniform over the last half of the planned steps. ema: decay min(d, (1 + t)/(10 + t)), so that early steps do
-//            not weigh for ever.
+// Method     average: uniform over the last half of the planned steps. ema: decay min(d, (1 +
+//            t)/(10 + t)), so that early steps do not weigh for ever.
 // Numerics   32-bit floats; the average is updated in place.
 // Reference  [PJ92]; [DBHSB22] for EMA in private training.
 #pragma once
@@ -32,7 +33,8 @@ class IterateTracker {
 
   // After step number `done` (counted from 1).
   void follow(std::uint64_t done, const std::vector<NamedParameter>& parameters);
-  // What to release; undefined for `last`, and before anything was averaged: then the parameters are.
+  // What to release; undefined for `last`, and before anything was averaged: then the parameters
+  // are.
   torch::Tensor value() const { return averaged_ ? value_ : torch::Tensor(); }
 
   std::map<std::string, torch::Tensor> state() const;

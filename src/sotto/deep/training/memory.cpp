@@ -17,7 +17,8 @@
 namespace sotto::deep {
 namespace {
 
-// LibTorch tells every allocation of tensors to the object of this kind that is current on the thread.
+// LibTorch tells every allocation of tensors to the object of this kind that is current on the
+// thread.
 class Meter final : public c10::MemoryReportingInfoBase {
  public:
   // The types of the totals changed between versions of LibTorch; one of the two overrides.

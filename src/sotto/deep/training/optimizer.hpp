@@ -1,9 +1,12 @@
-// Optimizer: what is done with the private gradient. Post-processing: it adds no event, whatever it does.
+// Optimizer: what is done with the private gradient. Post-processing: it adds no event, whatever it
+// does.
 //
-// What       SGD with momentum, Adam, AdamW; learning-rate schedules with warm-up; projection onto a ball around the origin.
+// What       SGD with momentum, Adam, AdamW; learning-rate schedules with warm-up; projection onto
+//            a ball around the origin.
 // Guarantee  None of its own; it sees released gradients only.
-// Method     v ← m·v + g, θ ← θ − η·v (SGD); the usual bias-corrected moments (Adam [KB15]); AdamW shrinks the weights apart from the
-//            gradient [LH19]. State is one flat vector for all parameters, in their order.
+// Method     v ← m·v + g, θ ← θ − η·v (SGD); the usual bias-corrected moments (Adam [KB15]); AdamW
+//            shrinks the weights apart from the gradient [LH19]. State is one flat vector for all
+//            parameters, in their order.
 // Numerics   32-bit floats.
 // Reference  [KB15], [LH19].
 #pragma once
@@ -50,8 +53,9 @@ class Optimizer {
 
   // gradient: flat, in the order of the parameters. step counts from 0.
   void step(const torch::Tensor& gradient, std::uint64_t step);
-  // SGD without weight decay can take the noise on the way, in one pass over the parameters: sum is then clipped and not yet noised,
-  // floats; the gradient is scale·(sum + noise of deviation sigma). The caller announces the query.
+  // SGD without weight decay can take the noise on the way, in one pass over the parameters: sum is
+  // then clipped and not yet noised, floats; the gradient is scale·(sum + noise of deviation
+  // sigma). The caller announces the query.
   bool takes_noise() const;
   void step_with_noise(Rng& rng, const torch::Tensor& sum, float sigma, double scale,
                        std::uint64_t step);

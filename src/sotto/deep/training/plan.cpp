@@ -15,7 +15,8 @@
 namespace sotto::deep {
 namespace {
 
-// Discrete noise on a Poisson sample is accounted for by what a record adds to a sum or does not; replaced by another, it is not.
+// Discrete noise on a Poisson sample is accounted for by what a record adds to a sum or does not;
+// replaced by another, it is not.
 bool exact_is_accounted(const PlanOptions& options) {
   return !(options.relation == Relation::replace_one && options.sampling == Sampling::poisson);
 }
@@ -133,7 +134,8 @@ void DpSgdPlan::calibrate_noise() {
                         return Spec{options_.relation, {repeat(step, options_.steps)}};
                       }};
   const Calibration found = calibrate(noise, Epsilon(target), Delta(options_.delta));
-  // The grid of exact noise and the adaptive count cost a little more than continuous noise: the question that a certificate will ask.
+  // The grid of exact noise and the adaptive count cost a little more than continuous noise: the
+  // question that a certificate will ask.
   const Unknown whole{.name = "noise_multiplier", .at = [&](double multiplier) {
                         set_multiplier(multiplier);
                         return spec(options_.steps);

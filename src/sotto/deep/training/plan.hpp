@@ -1,14 +1,18 @@
 // DpSgdPlan: the privacy of a training run, from public facts only.
 //
-// What       Sampler, clip norm, noise and number of steps of noisy stochastic gradient descent. The plan makes the sampler and the
-//            noise, and states their event; so what runs and what is accounted cannot disagree.
-// Guarantee  event(t) is what t steps cost, for all their iterates together. With a budget, event(steps()) costs at most (ε, δ).
-// Method     Each step releases Σ_i clip(g_i, C) + N(0, (zC)²) over a sample: a sampled Gaussian of noise multiplier z, t times. z is
-//            given, or calibrated so that all planned steps meet the budget. A given z with a budget bounds the steps instead.
-//            Adaptive clipping releases a second figure of the same sample, the number of records within the threshold, each counted
-//            as ±½, with noise of its own; the event then has both [ATMR21].
-//            Exact noise: a discrete Gaussian on a grid; its event has the grid's dimension and the sensitivity with the
-//            rounding to the grid (gradient_noise.hpp).
+// What       Sampler, clip norm, noise and number of steps of noisy stochastic gradient descent.
+//            The plan makes the sampler and the noise, and states their event; so what runs and
+//            what is accounted cannot disagree.
+// Guarantee  event(t) is what t steps cost, for all their iterates together. With a budget,
+//            event(steps()) costs at most (ε, δ).
+// Method     Each step releases Σ_i clip(g_i, C) + N(0, (zC)²) over a sample: a sampled Gaussian of
+//            noise multiplier z, t times. z is given, or calibrated so that all planned steps meet
+//            the budget. A given z with a budget bounds the steps instead.
+//            Adaptive clipping releases a second figure of the same sample, the number of records
+//            within the threshold, each counted as ±½, with noise of its own; the event then has
+//            both [ATMR21].
+//            Exact noise: a discrete Gaussian on a grid; its event has the grid's dimension and the
+//            sensitivity with the rounding to the grid (gradient_noise.hpp).
 // Numerics   As the accountant promises: ε is an upper bound.
 // Reference  [ACGMMTZ16], [ATMR21]; docs/math/private-training.md.
 #pragma once
@@ -43,12 +47,14 @@ struct PlanOptions {
   std::uint64_t dimension = 0;  // trainable parameters; exact noise needs it, a model tells it
 };
 
-// The kind of noise that is used when none is asked for, by public facts: exact for small networks, where it can be accounted for.
+// The kind of noise that is used when none is asked for, by public facts: exact for small networks,
+// where it can be accounted for.
 NoiseKind default_noise(const PlanOptions& options);
 
 class DpSgdPlan {
  public:
-  // Throws InvalidArgument, AccountingError, or BudgetExceeded when the given noise does not allow one step.
+  // Throws InvalidArgument, AccountingError, or BudgetExceeded when the given noise does not allow
+  // one step.
   explicit DpSgdPlan(PlanOptions options);
   // The same for a model whose trainable parameters are counted.
   DpSgdPlan(PlanOptions options, const torch::nn::Module& model);

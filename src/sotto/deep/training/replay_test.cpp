@@ -1,4 +1,5 @@
-// Whole training runs on neighbouring records with one tape of randomness, and records that must not matter.
+// Whole training runs on neighbouring records with one tape of randomness, and records that must
+// not matter.
 #include <limits>
 
 #include "sotto/deep/training/training_case_test.hpp"
@@ -73,7 +74,8 @@ TEST(Trainer, AWholeRunOnNeighboursStaysWithinItsSensitivities) {
   }
 }
 
-// What leaves is a function of what was published: with the first run's results put in place of the second's, both end alike.
+// What leaves is a function of what was published: with the first run's results put in place of the
+// second's, both end alike.
 TEST(Trainer, ReleasesNothingBesideItsNoisedQueries) {
   const Records a = clouds(60);
   const Case c{with_one_more(a, 50, 0), Relation::add_remove, Sampling::poisson};
@@ -144,7 +146,8 @@ TEST(Trainer, NoRecordsAtAllAreARun) {
   }
 }
 
-// The worked example of back-propagation, by the trainer: a linear network 2-2-1, one record, step 0.05, noise that rounds to nothing.
+// The worked example of back-propagation, by the trainer: a linear network 2-2-1, one record, step
+// 0.05, noise that rounds to nothing.
 TEST(Trainer, BackPropagationExample) {
   torch::nn::Sequential network(torch::nn::Linear(torch::nn::LinearOptions(2, 2).bias(false)),
                                 torch::nn::Linear(torch::nn::LinearOptions(2, 1).bias(false)));

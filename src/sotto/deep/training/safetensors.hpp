@@ -1,7 +1,8 @@
 // Safetensors: named tensors in one file that cannot run code. Own writer and reader.
 //
-// Layout: eight bytes with the length of the header (little endian), the header as JSON (name → dtype, shape, data_offsets, and
-// "__metadata__" with text), then the bytes of the tensors one after the other.
+// Layout: eight bytes with the length of the header (little endian), the header as JSON (name →
+// dtype, shape, data_offsets, and "__metadata__" with text), then the bytes of the tensors one
+// after the other.
 #pragma once
 
 #include <torch/torch.h>

@@ -1,7 +1,7 @@
 // Detail: where the tensors of a safetensors file lie. Knows nothing of LibTorch.
 //
-// The file may come from anyone: its header is JSON with limits, no size overflows, and the tensors lie side by side without gap or overlap,
-// so that what is copied later is exactly what is there.
+// The file may come from anyone: its header is JSON with limits, no size overflows, and the tensors
+// lie side by side without gap or overlap, so that what is copied later is exactly what is there.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,16 @@
-// BatchSampler: which records take part in a step. The sampler that runs is the one that the plan's event names.
+// BatchSampler: which records take part in a step. The sampler that runs is the one that the plan's
+// event names.
 //
-// What       poisson: each record by its own coin of probability batch/n; without_replacement and with_replacement: exactly `batch` of
-//            the n records; full_batch: all of them. n is the declared, public number of records.
-// Guarantee  The sample has exactly the law that SampledEvent states. Sampled indices are private and never leave the trainer.
-// Method     A step takes one key from the generator; the coin of record i is a function of key and i. So how much of the generator is
-//            used does not depend on the data, and a record more does not move the coins of the others.
-// Numerics   Coins compare 64 random bits with ⌊rate·2⁶⁴⌋: the rate is exact for rates above 2⁻¹¹ and never exceeded.
+// What       poisson: each record by its own coin of probability batch/n; without_replacement and
+//            with_replacement: exactly `batch` of the n records; full_batch: all of them. n is the
+//            declared, public number of records.
+// Guarantee  The sample has exactly the law that SampledEvent states. Sampled indices are private
+//            and never leave the trainer.
+// Method     A step takes one key from the generator; the coin of record i is a function of key and
+//            i. So how much of the generator is used does not depend on the data, and a record more
+//            does not move the coins of the others.
+// Numerics   Coins compare 64 random bits with ⌊rate·2⁶⁴⌋: the rate is exact for rates above 2⁻¹¹
+//            and never exceeded.
 //            Uniform indices by rejection, without bias.
 // Reference  docs/events.md for what the schemes mean.
 #pragma once
@@ -27,7 +32,8 @@ Sampling parse_sampling(std::string_view text);  // throws InvalidArgument
 
 class BatchSampler {
  public:
-  // declared: the public number of records; batch: the expected number in a step. Throws InvalidArgument.
+  // declared: the public number of records; batch: the expected number in a step. Throws
+  // InvalidArgument.
   BatchSampler(Sampling sampling, std::uint64_t declared, double batch);
 
   Sampling sampling() const { return sampling_; }

@@ -1,21 +1,29 @@
 // Trainer: runs a plan on records.
 //
-// What       DpSgdPlan plan({.records = 60000, .batch = 2048, .epochs = 20, .clip = 0.5, .epsilon = 3, .delta = 1e-5});
-//            Trainer trainer(*model, plan, [&](auto& x, auto& y) { return softmax_cross_entropy(model->forward(x), y); });
-//            trainer.fit(records, rng);
+// What       DpSgdPlan plan({.records = 60000, .batch = 2048, .epochs = 20, .clip = 0.5, .epsilon =
+//            3, .delta = 1e-5});
+//            Trainer trainer(*model, plan, [&](auto& x, auto& y) { return
+//            softmax_cross_entropy(model->forward(x), y); }); trainer.fit(records, rng);
 //            Release<TensorMap> release = trainer.release();        // value and event
-// Guarantee  What leaves (the model, checkpoints, ε) is a function of released figures and public facts. The event of a release is that
-//            of the steps that ran. Nothing runs beyond the planned steps: one more throws BudgetExceeded.
-// Method     A step: the plan's sampler draws a batch; physical batches small enough for memory are clipped and added up
-//            (ClippedSum); noise is added once; the sum is divided by the public expected batch size; the optimiser takes it from
-//            there. An empty batch is a step like any other. Buffers and frozen parameters stay as they were given. A record that is not finite contributes zero.
+// Guarantee  What leaves (the model, checkpoints, ε) is a function of released figures and public
+//            facts. The event of a release is that of the steps that ran. Nothing runs beyond the
+//            planned steps: one more throws BudgetExceeded.
+// Method     A step: the plan's sampler draws a batch; physical batches small enough for memory are
+//            clipped and added up (ClippedSum); noise is added once; the sum is divided by the
+//            public expected batch size; the optimiser takes it from there. An empty batch is a
+//            step like any other. Buffers and frozen parameters stay as they were given. A record
+//            that is not finite contributes zero.
 //            With micro_batches each record is run alone.
-//            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no event.
-//            Every forward pass is followed operation by operation: model and objective are proved to treat records one by one, or refused
-//            (rows/pass.hpp). Memory read past the operations is looked for once, on made-up records (rows/rehearsal.hpp).
-//            Where a record may be absent, physical batches have the size of the sample, for models that make nothing of the number of
-//            rows (rows/transcript.hpp; with exact noise: one of some sizes in which rows are computed alike); for others every one has the
-//            same public size and records sit on random rows (seats.hpp).
+//            With a PlainPlan the same loop trains without clipping and noise: NOT PRIVATE, no
+//            event.
+//            Every forward pass is followed operation by operation: model and objective are proved
+//            to treat records one by one, or refused
+//            (rows/pass.hpp). Memory read past the operations is looked for once, on made-up
+//            records (rows/rehearsal.hpp).
+//            Where a record may be absent, physical batches have the size of the sample, for models
+//            that make nothing of the number of rows (rows/transcript.hpp; with exact noise: one of
+//            some sizes in which rows are computed alike); for others every one has the same public
+//            size and records sit on random rows (seats.hpp).
 // Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
@@ -37,7 +45,8 @@
 
 namespace sotto::deep {
 
-// The loss of every record of a batch: a vector of length B (losses.hpp). Made of a function of (inputs, targets), or of the whole batch.
+// The loss of every record of a batch: a vector of length B (losses.hpp). Made of a function of
+// (inputs, targets), or of the whole batch.
 class Objective {
  public:
   template <class F>
@@ -69,12 +78,15 @@ struct TrainerOptions {
   ClipRule clip_rule = ClipRule::flat;
   std::size_t memory = std::size_t{2} << 30;  // cap on the memory of a step, in bytes
   std::int64_t physical_batch = 0;            // records at once; 0: what fits, at most 512
-  // Each record is run alone, buffers and frozen parameters being put back in between: for models without per-sample gradients in one
-  // pass. Slow; nothing is followed there, but that nothing of a record is kept for the next one is tried on made-up records.
+  // Each record is run alone, buffers and frozen parameters being put back in between: for models
+  // without per-sample gradients in one pass. Slow; nothing is followed there, but that nothing of
+  // a record is kept for the next one is tried on made-up records.
   bool micro_batches = false;
-  // Public tensors that the objective holds without the model having them registered: class weights, masks. Records never touch them.
+  // Public tensors that the objective holds without the model having them registered: class
+  // weights, masks. Records never touch them.
   std::vector<torch::Tensor> constants = {};
-  // Every step draws from a generator made of this seed and its number: repeatable, also across a resume. NOT PRIVATE.
+  // Every step draws from a generator made of this seed and its number: repeatable, also across a
+  // resume. NOT PRIVATE.
   std::optional<std::uint64_t> insecure_seed = {};
 };
 
@@ -90,11 +102,13 @@ class Trainer {
   std::uint64_t done() const { return done_; }
   double expected_batch() const { return sampler_.expected_batch(); }  // public
 
-  // Finds how many records fit into memory and tries the model, on made-up records of this shape: nothing is read. step() does it when
-  // nobody did; a run that is paid for does it before the payment. Throws InvalidArgument, Unsupported.
+  // Finds how many records fit into memory and tries the model, on made-up records of this shape:
+  // nothing is read. step() does it when nobody did; a run that is paid for does it before the
+  // payment. Throws InvalidArgument, Unsupported.
   void prepare(const RecordSource& like);
 
-  // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to decide.
+  // Called after every step; false stops fit(). May look at the trainer, never at private_loss() to
+  // decide.
   using AfterStep = std::function<bool(const Trainer&)>;
   // Runs the steps that are left. May be called again to go on.
   void fit(const RecordSource& records, Rng& rng, const AfterStep& after = {});
@@ -105,14 +119,17 @@ class Trainer {
   std::optional<Event> event() const;
   // ε of what ran so far, at δ: the accountant's answer.
   Bound epsilon(double delta, const AccountOptions& options = {}) const;
-  // Puts the iterate to release into the model, and hands it out with the event. Throws Unsupported for plain training.
+  // Puts the iterate to release into the model, and hands it out with the event. Throws Unsupported
+  // for plain training.
   Release<TensorMap> release();
   // The same of plain training, NOT PRIVATE. Throws Unsupported for a private run.
   Unprotected<TensorMap> unprotected();
 
-  // Everything needed to go on later, and the way back. Contains released figures only (NOT for plain training).
+  // Everything needed to go on later, and the way back. Contains released figures only (NOT for
+  // plain training).
   TensorFile state() const;
-  // Throws VerificationFailed when the state belongs to other privacy parameters, another optimiser or another model.
+  // Throws VerificationFailed when the state belongs to other privacy parameters, another optimiser
+  // or another model.
   void restore(const TensorFile& state);
 
   const TrainerOptions& options() const { return options_; }
@@ -121,7 +138,8 @@ class Trainer {
     return clip_;
   }  // now: adaptive clipping moves it, from released counts only
   std::int64_t physical_batch() const { return physical_; }
-  // What is known of model and objective once prepare() or a step has returned: words for certificates.
+  // What is known of model and objective once prepare() or a step has returned: words for
+  // certificates.
   std::string row_by_row() const;
   // Of the physical batches of all steps, also before a resume; public. 0 where it does not apply.
   struct RowSizes {
@@ -129,7 +147,8 @@ class Trainer {
     std::int64_t least = 0, most = 0;  // filled up to one of several
   };
   const RowSizes& row_sizes() const { return used_; }
-  // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows that were found to be computed apart.
+  // Whether what 32-bit arithmetic does to the sums is proved to be paid for: exact noise, and rows
+  // that were found to be computed apart.
   bool rounding_is_proved() const { return exact() && proved_; }
   // Mean loss of the last batch. PRIVATE: for a labelled diagnostic on request only.
   double private_loss() const { return private_loss_; }
@@ -169,7 +188,8 @@ class Trainer {
   IterateTracker iterate_;
   double clip_ = 0, private_loss_ = 0;
   std::int64_t physical_ = 0;  // rows at once, at most
-  // Where sizes are private: how many parts, and of what size if not any_size_; what they are filled up to, with exact noise and any_size_.
+  // Where sizes are private: how many parts, and of what size if not any_size_; what they are
+  // filled up to, with exact noise and any_size_.
   SeatPlan seat_plan_;
   bool any_size_ = false;
   std::vector<std::int64_t> row_sizes_;

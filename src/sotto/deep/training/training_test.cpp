@@ -131,7 +131,8 @@ TEST(Trainer, DivisorAndNoiseDoNotChangeWhenARecordIsAdded) {
     Network fresh = small_network();
     Trainer trainer(*fresh, DpSgdPlan(small_plan(fresh, 60)), objective_of(fresh),
                     {.optimizer = {.learning_rate = 1, .momentum = 0}, .physical_batch = 64});
-    // With all inputs not finite every record contributes zero: what is left is noise over the divisor.
+    // With all inputs not finite every record contributes zero: what is left is noise over the
+    // divisor.
     const Records empty(torch::full({n, 4}, std::numeric_limits<float>::quiet_NaN()),
                         torch::zeros({n}, torch::kLong));
     const Tensor before = flatten(trainable_parameters(*fresh));

@@ -1,4 +1,5 @@
-// Ways for a record to leave without noise that are not the gradient: state that a forward pass writes, and messages.
+// Ways for a record to leave without noise that are not the gradient: state that a forward pass
+// writes, and messages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,8 @@
 namespace sotto::deep {
 namespace {
 
-// Keeps a value of its input past the operations of LibTorch, but only after the rehearsal: nothing can find that.
+// Keeps a value of its input past the operations of LibTorch, but only after the rehearsal: nothing
+// can find that.
 struct RemembersImpl : torch::nn::Module {
   RemembersImpl() {
     linear = register_module("linear", torch::nn::Linear(2, 2));
@@ -66,7 +68,8 @@ TEST(Untrained, WhatAForwardPassWritesIsNeitherReleasedNorKept) {
   }
 }
 
-// What is frozen is public: weights of another training that are loaded after the trainer was made, or between steps, stay.
+// What is frozen is public: weights of another training that are loaded after the trainer was made,
+// or between steps, stay.
 TEST(Untrained, WhatIsLoadedLaterStays) {
   torch::nn::Sequential model(torch::nn::Linear(2, 3), torch::nn::Linear(3, 2));
   for (auto& p : model[0]->parameters()) p.requires_grad_(false);
@@ -85,7 +88,8 @@ TEST(Untrained, WhatIsLoadedLaterStays) {
   EXPECT_TRUE(trainer.release().value.at("0.weight").eq(4).all().item<bool>());
 }
 
-// A step that fails half-way leaves nothing of a record behind that the next one would take for public.
+// A step that fails half-way leaves nothing of a record behind that the next one would take for
+// public.
 TEST(Untrained, AFailedStepLeavesNothingBehind) {
   Remembers model;
   Trainer trainer(*model, plan(), [&](const torch::Tensor& x, const torch::Tensor& y) {

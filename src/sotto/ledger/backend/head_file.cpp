@@ -69,7 +69,8 @@ std::optional<Head> HeadFile::read() const {
 }
 
 void HeadFile::advance(const Head& head) const noexcept {
-  // What is committed stays committed: a witness that cannot be written is no reason to say otherwise.
+  // What is committed stays committed: a witness that cannot be written is no reason to say
+  // otherwise.
   try {
     const Descriptor file(path_, O_RDWR | O_CREAT);
     if (!file.valid() || !file.lock(LOCK_EX)) return;

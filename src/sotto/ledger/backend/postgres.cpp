@@ -1,5 +1,6 @@
-// The back end for teams: a PostgreSQL server through libpq. One writer at a time by a lock on the table of entries; everybody writes through two
-// functions of the server (postgres_functions.hpp), so that a role that may charge has no right to write a table.
+// The back end for teams: a PostgreSQL server through libpq. One writer at a time by a lock on the
+// table of entries; everybody writes through two functions of the server (postgres_functions.hpp),
+// so that a role that may charge has no right to write a table.
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
@@ -98,8 +99,9 @@ class Postgres final : public Database {
     read_witness();
     run("BEGIN ISOLATION LEVEL READ COMMITTED");
     try {
-      // Readers go on; whoever writes waits here, and sees everything committed when it is let in. A store of version 1 has no function, one that
-      // is still being made no table: then a fixed number stands for it.
+      // Readers go on; whoever writes waits here, and sees everything committed when it is let in.
+      // A store of version 1 has no function, one that is still being made no table: then a fixed
+      // number stands for it.
       if (has_function("sotto_lock")) {
         run("SELECT sotto_lock()");
       } else if (has_table("sotto_entries")) {
@@ -155,7 +157,8 @@ class Postgres final : public Database {
                 .empty();
   }
 
-  // Named by the place, not by what is there: a ledger that was made anew in the same place is another one.
+  // Named by the place, not by what is there: a ledger that was made anew in the same place is
+  // another one.
   void find_witness(const std::string& directory) {
     const auto text = [](const Value& v) {
       const auto* t = std::get_if<std::string>(&v);

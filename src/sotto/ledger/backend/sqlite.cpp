@@ -41,7 +41,8 @@ class Sqlite final : public Database {
       }
       check_form();
     } catch (const StorageError&) {
-      // A store on a medium that cannot be written can still be read when no log is left to be applied.
+      // A store on a medium that cannot be written can still be read when no log is left to be
+      // applied.
       if (mode != OpenMode::read || fs::exists(path_ + "-wal")) throw;
       close();
       open(mode, fresh, location, true);
@@ -91,7 +92,8 @@ class Sqlite final : public Database {
   std::string witness() const override { return head_file_.path(); }
 
   void check_medium() override {
-    // Another process may bring its log into the file while we read it; what is damaged is so the next time, too.
+    // Another process may bring its log into the file while we read it; what is damaged is so the
+    // next time, too.
     constexpr int kAttempts = 3;
     for (int attempt = 1;; ++attempt) {
       empty_log();
@@ -232,7 +234,8 @@ class Sqlite final : public Database {
   std::string path_;
   HeadFile head_file_;
   std::optional<Head> kept_;
-  // Freed in the opposite order, also when the constructor throws: statements before what they belong to.
+  // Freed in the opposite order, also when the constructor throws: statements before what they
+  // belong to.
   std::unique_ptr<sqlite3, Freed> db_;
   std::map<std::string, Statement> statements_;
 };

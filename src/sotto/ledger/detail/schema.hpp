@@ -1,4 +1,5 @@
-// The tables, and how older stores become newer ones: a list of steps, each applied once, inside the transaction that needs it.
+// The tables, and how older stores become newer ones: a list of steps, each applied once, inside
+// the transaction that needs it.
 #pragma once
 
 #include <span>
@@ -17,7 +18,8 @@ const std::vector<Migration>& migrations();
 // The version of the store; 0 when it has no tables.
 std::int64_t schema_version(Database& db);
 
-// Applies what is missing; to be called inside a writing transaction. Throws StorageError for a store of a newer version.
+// Applies what is missing; to be called inside a writing transaction. Throws StorageError for a
+// store of a newer version.
 void migrate(Database& db, std::span<const Migration> steps = migrations());
 
 // Throws StorageError unless the store has the newest version: for readers, who change nothing.

@@ -1,9 +1,11 @@
 // Detail: arithmetic that errs on a chosen side.
 //
-// A basic operation of IEEE arithmetic is off by at most half a unit in the last place, and a fused multiply-add tells on which side.
-// Exact results stay as they are (ε = 0.5 for sensitivity 1 gives scale 2); others move to the next double on the safe side.
-// Near the ends of the range, where the error itself could underflow, results move in any case. Positive operands only, as
-// sensitivities, scales and budgets are.
+// A basic operation of IEEE arithmetic is off by at most half a unit in the last place, and a fused
+// multiply-add tells on which side.
+// Exact results stay as they are (ε = 0.5 for sensitivity 1 gives scale 2); others move to the next
+// double on the safe side.
+// Near the ends of the range, where the error itself could underflow, results move in any case.
+// Positive operands only, as sensitivities, scales and budgets are.
 #pragma once
 
 #include <cmath>
@@ -14,7 +16,8 @@ namespace sotto::detail {
 inline double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 inline double down(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
 
-// error: a number with the sign of (result − truth), trustworthy when the operands are in the middle of the range.
+// error: a number with the sign of (result − truth), trustworthy when the operands are in the
+// middle of the range.
 inline bool trusted(double a, double b) {
   return a > 0x1p-400 && a < 0x1p400 && b > 0x1p-400 && b < 0x1p400;
 }

@@ -1,14 +1,17 @@
-// Gradient boosting as a family: random trees with Newton leaves, drawn where earlier trees found something.
+// Gradient boosting as a family: random trees with Newton leaves, drawn where earlier trees found
+// something.
 //
-// What       Noisy marginals once, from which the scales of the columns follow. Then rounds of `batch` trees: each
-//            cuts one to three columns into random intervals; every leaf releases its noisy sums of
-//            residuals and curvatures, and takes a small Newton step.
-// Guarantee  Composition of discrete Gaussian mechanisms. A record is in one leaf of each tree and adds residuals
-//            of norm ≤ 1 and 0.3·curvature ≤ 0.3 there: ℓ2 ≤ √(batch·1.09) a round. replace_one: twice as far.
+// What       Noisy marginals once, from which the scales of the columns follow. Then rounds of
+//            `batch` trees: each cuts one to three columns into random intervals; every leaf
+//            releases its noisy sums of residuals and curvatures, and takes a small Newton step.
+// Guarantee  Composition of discrete Gaussian mechanisms. A record is in one leaf of each tree and
+//            adds residuals of norm ≤ 1 and 0.3·curvature ≤ 0.3 there: ℓ2 ≤ √(batch·1.09) a round.
+//            replace_one: twice as far.
 //            Marginals and, for a number, five sums of squared residuals: as for kernel models.
-// Method     Trees are drawn from what was released (tree_choice.hpp), which costs nothing. A leaf says
-//            −η·G/(H⁺ + 2σ), so that leaves of few records stay near 0. As in kernel models the noise of a prediction
-//            does not depend on the number of trees T, only on η·T = τ, and τ grows like √(n·μ).
+// Method     Trees are drawn from what was released (tree_choice.hpp), which costs nothing. A leaf
+//            says −η·G/(H⁺ + 2σ), so that leaves of few records stay near 0. As in kernel models
+//            the noise of a prediction does not depend on the number of trees T, only on η·T = τ,
+//            and τ grows like √(n·μ).
 // Numerics   All sums are exact integers, noise is exact; the rest is post-processing.
 // Reference  docs/math/boosting.md.
 #pragma once

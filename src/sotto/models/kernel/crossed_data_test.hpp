@@ -1,4 +1,5 @@
-// Records whose label follows the product of two columns: for tests of models that see interactions.
+// Records whose label follows the product of two columns: for tests of models that see
+// interactions.
 #pragma once
 
 #include <limits>

@@ -52,8 +52,8 @@ std::vector<std::vector<double>> main_shares(const FeatureDesign& design) {
   return shares;
 }
 
-// Each pair as a tree: the first column in three parts, the second in four. Pairs in the order of the product of
-// their shares, fewer than wanted where there are fewer columns.
+// Each pair as a tree: the first column in three parts, the second in four. Pairs in the order of
+// the product of their shares, fewer than wanted where there are fewer columns.
 std::vector<FeatureDesign::Split> pair_splits(const std::vector<ColumnScale>& columns,
                                               std::size_t wanted) {
   const std::vector<double> p = drawing_shares(columns);

@@ -136,9 +136,9 @@ double ProblemSize::largest_theta() const {
   return 1.01 * (linear_norm + root) / ridge;
 }
 
-// From the standard model. Per record: margins are off by (p + 4)u‖θ‖ together, which moves the slopes by `curvature` times that;
-// evaluating them costs at most (K + 16)u each; their products with the rows are summed over a block (kBlock), the blocks of a chunk
-// and the chunks.
+// From the standard model. Per record: margins are off by (p + 4)u‖θ‖ together, which moves the
+// slopes by `curvature` times that; evaluating them costs at most (K + 16)u each; their products
+// with the rows are summed over a block (kBlock), the blocks of a chunk and the chunks.
 double ProblemSize::gradient_error(double theta_norm) const {
   const auto p = static_cast<double>(dimension), k = static_cast<double>(outputs);
   const double curvature = margin_curvature(loss, outputs);
@@ -200,7 +200,8 @@ double ConvexProblem::Point::gradient_bound() const {
   return (norm(gradient) + gradient_error) * rounding;
 }
 
-// f(partial, first block, one past the last block) once per chunk, chunks spread over threads. bytes: size of one partial sum.
+// f(partial, first block, one past the last block) once per chunk, chunks spread over threads.
+// bytes: size of one partial sum.
 template <class Partial, class F>
 std::vector<Partial> ConvexProblem::over_chunks(std::size_t bytes, F&& f) const {
   const std::size_t blocks = (count_ + kBlock - 1) / kBlock;

@@ -21,7 +21,8 @@ constexpr std::size_t kStaged = std::size_t{1} << 22;  // floats on their way to
 constexpr double kRowUnit = 1 << ExactRows::kRowBits;
 constexpr double kParameterUnit = 1 << ExactRows::kParameterBits;
 
-// Clips the slopes of every record (a column of k outputs) to the norm and truncates them to whole units.
+// Clips the slopes of every record (a column of k outputs) to the norm and truncates them to whole
+// units.
 void bound_slopes(RowMajor& slopes, ExactRows::SlopeGrid grid) {
   const double units = std::ldexp(1.0, grid.bits), limit = grid.norm * units;
   const Eigen::Index k = slopes.rows();
@@ -40,7 +41,8 @@ void bound_slopes(RowMajor& slopes, ExactRows::SlopeGrid grid) {
     const double factor =
         units * (square > grid.norm * grid.norm ? grid.norm / std::sqrt(square) : 1.0);
     for (Eigen::Index j = 0; j < k; ++j) slopes(j, i) = std::trunc(slopes(j, i) * factor);
-    // The clipping above was rounded; the integers decide (exact: each at most 2^22, hence their squares at most 2^44).
+    // The clipping above was rounded; the integers decide (exact: each at most 2^22, hence their
+    // squares at most 2^44).
     for (;;) {
       double exact = 0;
       for (Eigen::Index j = 0; j < k; ++j) exact += slopes(j, i) * slopes(j, i);
@@ -122,7 +124,8 @@ float ExactRows::write(std::span<const float> features, float target, float* row
     return 0;
   }
   const double shrink = scale_ * (norm > norm_bound_ ? norm_bound_ / norm : 1.0);
-  // |row_j| ≤ 2^16 in units, so squares and their sum (≤ dimension·2^32 ≤ 2^53 for up to 2^21 coordinates) are exact.
+  // |row_j| ≤ 2^16 in units, so squares and their sum (≤ dimension·2^32 ≤ 2^53 for up to 2^21
+  // coordinates) are exact.
   double exact = detail::to_grid(features.data(), features_, shrink * kRowUnit, row);
   if (intercept_ != 0) {
     const double last = std::trunc(intercept_ * scale_ * kRowUnit);
@@ -232,7 +235,8 @@ ExactRows::Moments ExactRows::moments(unsigned threads, const Choice& chosen) co
     }
     if (chosen) from = s.rows.data();
     const std::size_t count = s.targets.size();
-    // Exact: multiples of 2^-32 of absolute sum at most 2^12, and of 2^-16 of absolute sum at most 2^28.
+    // Exact: multiples of 2^-32 of absolute sum at most 2^12, and of 2^-16 of absolute sum at most
+    // 2^28.
     s.second.assign(p * p, 0.0);
     s.cross.assign(p, 0.0);
     detail::add_outer_products(from, count, p, s.second.data());

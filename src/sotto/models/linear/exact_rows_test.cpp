@@ -96,7 +96,8 @@ TEST(ExactRows, MomentsOfChosenRowsAreThoseOfTheseRowsAlone) {
   EXPECT_EQ(a.cross, b.cross);
 }
 
-// Neighbouring data sets share the slopes of the records they share only if a record's place plays no part.
+// Neighbouring data sets share the slopes of the records they share only if a record's place plays
+// no part.
 TEST(ExactRows, TheSlopeOfARecordDoesNotDependOnItsPlace) {
   std::mt19937_64 rng(9);
   std::normal_distribution<double> normal(0, 8);

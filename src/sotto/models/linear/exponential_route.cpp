@@ -73,7 +73,8 @@ struct Interval {
   double low, high;
 };
 
-// Between which values the loss of one record lies, whatever the record, for margins of size at most r.
+// Between which values the loss of one record lies, whatever the record, for margins of size at
+// most r.
 Interval loss_interval(Loss loss, std::size_t outputs, double r) {
   const auto k = static_cast<double>(outputs);
   if (outputs == 1) {
@@ -99,8 +100,9 @@ double record_loss(Loss loss, std::size_t outputs, const double* margins, double
   return loss == Loss::logistic ? std::log(total) : total;
 }
 
-// A null record has the target 0 and a row of zeros: of one output it is left out here; of several it counts as class 0, whose loss is the same for
-// every candidate then (all margins are 0). Either way the scores of all candidates move by one constant, which the selection does not see.
+// A null record has the target 0 and a row of zeros: of one output it is left out here; of several
+// it counts as class 0, whose loss is the same for every candidate then (all margins are 0). Either
+// way the scores of all candidates move by one constant, which the selection does not see.
 bool usable(Loss loss, std::size_t outputs, double y) {
   if (outputs > 1) return y >= 0 && y < static_cast<double>(outputs) && y == std::floor(y);
   return loss == Loss::squared ? std::fabs(y) <= 1 : y == 1 || y == -1;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kUnit = ExactRows::Moments::unit();
 constexpr int kTargetBits = 16;  // of targets: their sums come in the same unit
-// 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the matrix.
+// 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the
+// matrix.
 constexpr std::int64_t kDiagonal = 128, kOff = 181;
 
 double up(double value) { return std::nextafter(value, 2 * value); }
@@ -163,7 +164,8 @@ Release<LinearModel> FunctionalPlan::release(const ExactRows& encoding, const Re
     for (Eigen::Index i = 0; i < p; ++i)
       linear(i, k) = static_cast<double>(noisy_cross[at++]) * kUnit;
   }
-  // Squared: Mθ = c. Logistic with a·z² for the even part: 2aMθ = c/2. Softmax: (8a/K)Mθ_k = C_k − mean of C.
+  // Squared: Mθ = c. Logistic with a·z² for the even part: 2aMθ = c/2. Softmax: (8a/K)Mθ_k = C_k −
+  // mean of C.
   double factor = 1;
   if (options_.loss == Loss::logistic) {
     factor = 4 * logistic_parabola(options_.radius);

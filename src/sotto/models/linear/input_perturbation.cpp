@@ -18,7 +18,8 @@ constexpr double kSignal =
     2;  // average count of a cell, in units of the noise, that the rule wants
 constexpr double kRegularisation = 1e-4;
 
-// A number in [low, high] has bins of equal width; a boolean and a category have one cell for each value.
+// A number in [low, high] has bins of equal width; a boolean and a category have one cell for each
+// value.
 std::size_t cells_of(const EncodedColumn& c, std::size_t numbers) {
   return c.width > 1 ? c.width : c.boolean ? 2 : numbers;
 }
@@ -168,7 +169,8 @@ std::vector<std::uint64_t> cleaned_counts(std::vector<double> noisy, double tota
   for (double& v : noisy) v = std::max(v, 0.0);
   std::vector<double> sorted = noisy;
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  // With the m largest kept, lowering by (their sum − total)/m is right when it leaves them and no others above 0.
+  // With the m largest kept, lowering by (their sum − total)/m is right when it leaves them and no
+  // others above 0.
   double sum = 0, lower = 0;
   for (std::size_t m = 0; m < sorted.size(); ++m) {
     sum += sorted[m];

@@ -68,7 +68,8 @@ double cauchy_step(const ConvexProblem& problem, const Point& at) {
   return view(at.gradient).squaredNorm() / view(at.gradient).dot(view(product));
 }
 
-// A point along d from `at` that meets the Wolfe conditions; none when rounding leaves none to be found.
+// A point along d from `at` that meets the Wolfe conditions; none when rounding leaves none to be
+// found.
 std::optional<Point> search(const ConvexProblem& problem, const Point& at, const Vector& d) {
   const double start = d.dot(view(at.gradient));
   if (!d.allFinite() || !(start < 0)) return std::nullopt;

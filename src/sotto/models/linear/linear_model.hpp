@@ -1,4 +1,5 @@
-// A linear model: what training releases. Scores are W·(s·x, s·c), x an encoded record, s and c public constants of the encoding.
+// A linear model: what training releases. Scores are W·(s·x, s·c), x an encoded record, s and c
+// public constants of the encoding.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ struct LinearModel {
 
   // One score per output.
   std::vector<double> scores(std::span<const float> record) const;
-  // Class probabilities: logistic for one output (two entries), softmax for several. For the hinge losses a monotone map of the scores.
+  // Class probabilities: logistic for one output (two entries), softmax for several. For the hinge
+  // losses a monotone map of the scores.
   std::vector<double> probabilities(std::span<const float> record) const;
   std::size_t classify(
       std::span<const float> record) const;             // index of the class; 0/1 for one output

@@ -1,7 +1,9 @@
 // LinearRoute: one route to privacy for a linear model, planned from public facts and then fitted.
 //
-// Everything about a route but its result is known before data is read. PlannedRoute makes a route of any plan with event(), describe()
-// and run(rows, rng[, progress]), and reads files once without keeping records for those with sums() and release(); make_route() in linear_routes.hpp knows them all.
+// Everything about a route but its result is known before data is read. PlannedRoute makes a route
+// of any plan with event(), describe() and run(rows, rng[, progress]), and reads files once without
+// keeping records for those with sums() and release(); make_route() in linear_routes.hpp knows them
+// all.
 #pragma once
 
 #include <memory>
@@ -33,8 +35,9 @@ class LinearRoute {
   virtual std::vector<std::string> assumptions() const { return {}; }
   virtual LinearFit fit(const ExactRows& rows, Rng& rng, Progress* progress) const = 0;
 
-  // Routes that need nothing of the records but sums over them: the sums of some records, on the calling thread, and the fit from those of all.
-  // encoding: any rows, or none, encoded like those summed.
+  // Routes that need nothing of the records but sums over them: the sums of some records, on the
+  // calling thread, and the fit from those of all. encoding: any rows, or none, encoded like those
+  // summed.
   virtual bool sums_suffice() const { return false; }
   virtual RecordSums sums(const ExactRows&) const { invariant_broken("a route without sums"); }
   virtual LinearFit fit_sums(const ExactRows& /*encoding*/, const RecordSums&, Rng&) const {

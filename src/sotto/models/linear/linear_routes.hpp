@@ -1,8 +1,10 @@
-// All routes to privacy for linear models: from public facts, options and a budget to a planned route.
+// All routes to privacy for linear models: from public facts, options and a budget to a planned
+// route.
 //
-// What       linear_methods(): all of them, with the options that each knows. make_route(method, …):
-//            the route with its constants settled, or a refusal that says what to use instead.
-// Guarantee  That of the route, and for an (ε, δ) the word of the accountant: its upper bound for the route's event is at most the asked ε.
+// What       linear_methods(): all of them, with the options that each knows. make_route(method,
+//            …): the route with its constants settled, or a refusal that says what to use instead.
+// Guarantee  That of the route, and for an (ε, δ) the word of the accountant: its upper bound for
+//            the route's event is at most the asked ε.
 // Method     Routes that work in ρ are given the ρ of the Gaussian mechanism with exactly the asked
 //            (ε, δ), lowered until the accountant agrees (learning/confirmed_budget.hpp).
 //            Mini-batches are given the smallest noise multiplier found with which it agrees.

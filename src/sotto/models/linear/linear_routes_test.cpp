@@ -141,7 +141,8 @@ TEST(LinearRoutes, OddDataIsFittedLikeAny) {
       EXPECT_EQ(fit.event(), route.event());
     }
   };
-  // A relation changes how much noise there is, not what is done; planning it takes most of the time.
+  // A relation changes how much noise there is, not what is done; planning it takes most of the
+  // time.
   for_each_route(30, fits, std::span(kRelations).first<1>());
 }
 
@@ -160,7 +161,8 @@ TEST(LinearRoutes, UsersWithSeveralRecordsCostTheSameAndGetMoreNoise) {
             EXPECT_LE(guarantee(Spec{relation, {*r->event()}}, 0).upper,
                       pure->epsilon.value() * (1 + 1e-9));
           }
-          // Three records of a user come, go or change. A median announces what one changed part may do.
+          // Three records of a user come, go or change. A median announces what one changed part
+          // may do.
           if (options.aggregate == Aggregate::median) continue;
           Records a = test::sample_records(60, LinearKind::logistic, 1);
           const auto hostile = test::hostile_records(LinearKind::logistic, 1);

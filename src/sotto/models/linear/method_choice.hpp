@@ -1,11 +1,11 @@
 // `--method auto`: the route to privacy, chosen by public facts only.
 //
-// What       choose_method(facts): a method and the reason in words. with_basis(schema): how numeric
-//            features are encoded, where the schema leaves that open.
+// What       choose_method(facts): a method and the reason in words. with_basis(schema): how
+//            numeric features are encoded, where the schema leaves that open.
 // Guarantee  The choice costs nothing: no fact is read from private data.
-// Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε (gradient and
-//            sample_aggregate beyond kManyCoordinates); classification → gradient with a δ or ρ,
-//            objective perturbation with a pure ε.
+// Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε
+//            (gradient and sample_aggregate beyond kManyCoordinates); classification → gradient
+//            with a δ or ρ, objective perturbation with a pure ε.
 //            Hats (learning/basis.hpp) for classification by the methods that minimise a loss.
 // Numerics   None: counts are compared.
 // Reference  docs/math/linear-models.md.
@@ -24,7 +24,8 @@
 
 namespace sotto {
 
-// Where a column stands in the encoded row: one number in [low, high], or a run of categories one of which is 1.
+// Where a column stands in the encoded row: one number in [low, high], or a run of categories one
+// of which is 1.
 struct EncodedColumn {
   std::size_t first = 0, width = 1;
   double low = -1, high = 1;

@@ -22,7 +22,8 @@ TEST(MinibatchGradient, EventIsASampledGaussianRepeated) {
 }
 
 TEST(MinibatchGradient, AmplificationIsClaimedForTheRateThatRuns) {
-  // The sampled sums of a constant gradient tell how many records were drawn: a binomial with the rate of the event.
+  // The sampled sums of a constant gradient tell how many records were drawn: a binomial with the
+  // rate of the event.
   const MinibatchGradientPlan plan({.batch = 50, .iterations = 400}, Relation::add_remove, 500, 3,
                                    1.0);
   const test::Records same(500, {{0, 0}, 1});
@@ -30,7 +31,8 @@ TEST(MinibatchGradient, AmplificationIsClaimedForTheRateThatRuns) {
     return plan.run(test::rows_of(same), rng).event;
   });
   ASSERT_EQ(recording.queries.size(), 400u);
-  // Only the first step has a known slope, −1/2 a record; later ones are bounded by it. Empty or full samples never happen here.
+  // Only the first step has a known slope, −1/2 a record; later ones are bounded by it. Empty or
+  // full samples never happen here.
   double first = static_cast<double>(std::fabs(recording.queries[0].values[2]));
   EXPECT_GT(first, 0);
   EXPECT_NEAR(plan.rate(), 0.1, 1e-12);
@@ -47,7 +49,8 @@ TEST(MinibatchGradient, AmplificationIsClaimedForTheRateThatRuns) {
   const double unit = static_cast<double>(std::fabs(one.queries[0].values[2]));
   double drawn = 0;
   for (const auto& q : still.queries) drawn += static_cast<double>(std::fabs(q.values[2])) / unit;
-  // 200 000 coins of bias 0.1: deviation 134; six of them leave far less than α = 1e-6, and a rate of 0.11 is 2000 away.
+  // 200 000 coins of bias 0.1: deviation 134; six of them leave far less than α = 1e-6, and a rate
+  // of 0.11 is 2000 away.
   EXPECT_NEAR(drawn, 20000, 6 * 134.2);
 }
 

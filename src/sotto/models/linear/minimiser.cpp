@@ -33,7 +33,8 @@ Vector dense_direction(const ConvexProblem& problem, const Point& at) {
 Vector sparse_direction(const ConvexProblem& problem, const Point& at) {
   const auto g = view(at.gradient);
   const double norm = g.norm();
-  // The residual asked for: a tenth at first, then proportional to √‖∇J‖ relative to the size of the problem.
+  // The residual asked for: a tenth at first, then proportional to √‖∇J‖ relative to the size of
+  // the problem.
   const double goal = norm * std::min(0.1, std::sqrt(norm / (1 + norm)) * 0.1);
   Vector d = Vector::Zero(g.size()), residual = -g, conjugate = residual;
   double square = residual.squaredNorm();
@@ -93,7 +94,8 @@ Minimum certified_minimum(const ConvexProblem& problem, double tolerance,
   Minimum found = minimise(problem, tolerance, {}, first);
   if (found.gradient_bound <= tolerance) return found;
 
-  // Each minimiser is close to the next: J(θ) ≤ J_s(θ) ≤ J_s(0) = J(0) all the way, as for a descent from 0.
+  // Each minimiser is close to the next: J(θ) ≤ J_s(θ) ≤ J_s(0) = J(0) all the way, as for a
+  // descent from 0.
   std::vector<double> theta;
   for (double ridge = problem.smoothness(); ridge > problem.ridge(); ridge /= kWeaker) {
     const double norm =

@@ -6,7 +6,8 @@
 
 namespace sotto {
 
-// Whoever hands over an artifact may have paired any model with any encoder, and certified the pair.
+// Whoever hands over an artifact may have paired any model with any encoder, and certified the
+// pair.
 // Throws DataError.
 void check_fit(const LinearModel& model, const Encoder& encoder);
 

@@ -90,7 +90,8 @@ double ridge(const NoisyGradientOptions& options, double noise) {
          ((1 - options.momentum) * options.noise_travel);
 }
 
-// Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers small.
+// Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers
+// small.
 ExactRows::SlopeGrid slope_grid(std::size_t outputs, double factor, double rho_of_a_step) {
   const double norm = slope_norm(outputs);
   const double sigma = norm * factor / std::sqrt(2 * Rho(rho_of_a_step).value());

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kEnoughRows = 1 << 17;  // a bound on the curvature needs no more
 
-// Whether a record is among those that make up the metric: a public function of the record itself, so that no other record's part
-// changes when it comes or goes.
+// Whether a record is among those that make up the metric: a public function of the record itself,
+// so that no other record's part changes when it comes or goes.
 ExactRows::Choice by_hash(double share) {
   if (share >= 1) return {};
   return [share](std::span<const float> row) {

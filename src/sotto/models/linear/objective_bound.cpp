@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sotto/mechanisms/gaussian_calibration.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/models/linear/detail/convex_problem.hpp"
 
 namespace sotto {
@@ -14,7 +14,7 @@ constexpr double kUp = 1 + 1e-9;
 
 // δ of Gaussian noise at distance `shift`, at ε; 1 for a negative ε, which is a valid bound.
 double gaussian_delta(double shift, double sigma, double epsilon) {
-  return epsilon < 0 ? 1.0 : std::exp(log_gaussian_delta(shift / sigma, epsilon));
+  return epsilon < 0 ? 1.0 : std::exp(gaussian_log_delta(shift / sigma, epsilon));
 }
 
 double choose(std::size_t n, std::size_t k) {
@@ -73,7 +73,8 @@ double ObjectiveBound::epsilon(double ridge, double inner_epsilon) const {
 double ObjectiveBound::delta(double ridge, double sigma, double epsilon) const {
   const bool replace = relation == Relation::replace_one;
   const double k = determinant(ridge);
-  // Independent runs: their determinants multiply δ as well (the densities without them are not normalised).
+  // Independent runs: their determinants multiply δ as well (the densities without them are not
+  // normalised).
   const bool product = outputs > 1 && loss != Loss::logistic && !replace;
   double best =
       (product ? std::exp(k) : 1) * (epsilon > k ? vertex_sum(*this, sigma, epsilon - k) : 1.0);

@@ -1,5 +1,6 @@
-// Objective perturbation with two outputs and Gaussian noise, by brute force: the hockey-stick divergence of the exact minimiser's laws,
-// integrated over a grid of θ ∈ ℝ², against the bound that plans rely on. One feature; records are (x, class).
+// Objective perturbation with two outputs and Gaussian noise, by brute force: the hockey-stick
+// divergence of the exact minimiser's laws, integrated over a grid of θ ∈ ℝ², against the bound
+// that plans rely on. One feature; records are (x, class).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +19,8 @@ struct Record {
 };
 using Records = std::vector<Record>;
 
-// ln of the density of θ* at θ: that of b at −∇J, times det ∇²J. Written out here, apart from the library's own derivatives.
+// ln of the density of θ* at θ: that of b at −∇J, times det ∇²J. Written out here, apart from the
+// library's own derivatives.
 double density(const Records& records, Loss loss, double ridge, double sigma,
                const std::array<double, 2>& theta) {
   double g0 = ridge * theta[0], g1 = ridge * theta[1], h00 = ridge, h11 = ridge, h01 = 0;
@@ -49,8 +51,8 @@ struct Sticks {
 };
 
 Sticks hockey_sticks(const Records& a, const Records& b, Loss loss, double ridge, double sigma) {
-  // Cells end where the hinge's curvature jumps (multiples of ½ for the records here), and are fine against the law where it is narrowest:
-  // there J is curved by all records.
+  // Cells end where the hinge's curvature jumps (multiples of ½ for the records here), and are fine
+  // against the law where it is narrowest: there J is curved by all records.
   const auto records = static_cast<double>(std::max(a.size(), b.size()));
   const double reach = std::ceil((6.5 * sigma + records + 1) / ridge * 2) / 2;
   const double cell = 0.5 / std::ceil(0.5 / (sigma / (ridge + records) / 3));

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/mechanisms/gaussian_calibration.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/models/linear/detail/minimiser.hpp"
 #include "sotto/models/linear/detail/non_private_fit.hpp"
 #include "sotto/models/linear/detail/output_perturbation.hpp"
@@ -21,7 +21,8 @@ constexpr double kRounding = 1e-8;  // room for rounding, relative
 constexpr double kStretch =
     1e-4;  // ρ: relative increase of the sensitivity that absorbs the lattice of b
 
-// The smallest Λ at which the determinant costs at most this much, for losses where it is never free.
+// The smallest Λ at which the determinant costs at most this much, for losses where it is never
+// free.
 double ridge_for_price(const ObjectiveBound& bound, double price) {
   double low = 0x1p-40, high = 0x1p40;
   while (high > low * (1 + 1e-6)) {
@@ -121,13 +122,13 @@ void ObjectivePerturbationPlan::plan_approximate(const ApproximateBudget& budget
     throw InvalidArgument(
         fmt::format("epsilon is {}; it is too small for {} parameters", epsilon, size()));
   }
-  const double first =
-      bound_.sensitivity() * analytic_gaussian_sigma(Epsilon(available), budget.delta);
+  const double first = bound_.sensitivity() * gaussian_sigma(Epsilon(available), budget.delta);
   const double noise_norm = first * std::sqrt(static_cast<double>(size()));
   ridge_ = asked_ridge > 0
                ? std::max(asked_ridge, tolerable_ridge(bound_, available))
                : std::max(noise_norm / options_.norm, sensible_ridge(bound_, available));
-  // The bound is not monotone in σ where Λ ≥ 2σ² is used: any σ that passes will do, the search keeps one that does.
+  // The bound is not monotone in σ where Λ ≥ 2σ² is used: any σ that passes will do, the search
+  // keeps one that does.
   double low = 0, high = first;
   const auto enough = [&](double sigma) {
     return bound_.delta(ridge_, sigma, available) <= delta * (1 - ratio);
@@ -154,11 +155,13 @@ void ObjectivePerturbationPlan::plan_zcdp(double rho, double asked_ridge) {
     throw Unsupported("objective perturbation spends a rho on the binary logistic loss only",
                       "state the budget as epsilon and delta, or use another method");
   }
-  // b as if continuous costs at most a Gaussian of a slightly larger sensitivity and a small pure ε (docs/math, "A budget in rho").
+  // b as if continuous costs at most a Gaussian of a slightly larger sensitivity and a small pure ε
+  // (docs/math, "A budget in rho").
   const double ratio = 4 * SphericalGaussian(size(), 1).log_ratio();
   const double lattice = ratio * (2 / kStretch + 1);
   const double stretched = bound_.sensitivity() * (1 + kStretch / 2) * (1 + kStretch / 2);
-  // Below Λ = 2σ² the determinant costs 1/Λ − 1/(2σ²) as a pure ε; for replace_one this is not proved.
+  // Below Λ = 2σ² the determinant costs 1/Λ − 1/(2σ²) as a pure ε; for replace_one this is not
+  // proved.
   const double allowed = bound_.relation == Relation::replace_one ? 0 : std::sqrt(rho / kCheap);
   const double pure = allowed + lattice;
   if (!(lattice * lattice / 2 < rho / 8)) {
@@ -203,7 +206,8 @@ std::vector<std::string> ObjectivePerturbationPlan::assumptions() const {
 Release<LinearModel> ObjectivePerturbationPlan::run(const ExactRows& rows, Rng& rng) const {
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
   std::vector<int128> covering = covering_->draw(rng);
-  // What is noised is the gradient at the released point, which has no value before there is one: announced as noise on a zero query.
+  // What is noised is the gradient at the released point, which has no value before there is one:
+  // announced as noise on a zero query.
   const std::vector<double> zero(size());
   auto scope = rng.query({.mechanism = laplace_ ? "objective_laplace" : "objective_gaussian",
                           .values = std::span<const double>(zero),

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "sotto/core/error.hpp"
-#include "sotto/mechanisms/gaussian_calibration.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/models/linear/detail/convex_problem.hpp"
 #include "support/record_replay.hpp"
 
@@ -37,7 +37,8 @@ Record random_record(std::size_t dimension, std::size_t outputs, Rng& rng) {
   return r;
 }
 
-// ln of the density of the exact minimiser at θ, up to a constant that is the same for all data sets.
+// ln of the density of the exact minimiser at θ, up to a constant that is the same for all data
+// sets.
 double log_density(const Records& records, std::size_t dimension, const ObjectiveBound& bound,
                    double ridge, const std::vector<double>& theta,
                    const std::function<double(double)>& log_noise) {
@@ -92,7 +93,8 @@ TEST(ObjectiveBound, PureDensityRatiosStayWithinEpsilonAndThoseOfTooLittleNoiseD
             const std::size_t dimension = outputs == 1 ? 2 : 1;
             EXPECT_LE(worst_loss(bound, dimension, ridge, scale, 1), claim * (1 + 1e-9))
                 << name(loss) << outputs << name(relation) << ' ' << ridge;
-            // A replaced softmax record in one dimension moves b by √2 at most, half of what holds in general.
+            // A replaced softmax record in one dimension moves b by √2 at most, half of what holds
+            // in general.
             const double part = outputs > 1 && relation == Relation::replace_one ? 4 : 2;
             if (ridge > 1) {
               EXPECT_GT(worst_loss(bound, dimension, ridge, scale / part, 1), claim)
@@ -190,7 +192,7 @@ TEST(ObjectiveBound, LogisticWithAStrongRegulariserIsAGaussianMechanismAtEveryEp
     for (const double sigma : {0.7, 1.5}) {
       for (const double epsilon : {0.0, 0.05, 0.2, 1.0}) {
         const double gaussian =
-            std::exp(log_gaussian_delta(contribution_factor(relation) / sigma, epsilon));
+            std::exp(gaussian_log_delta(contribution_factor(relation) / sigma, epsilon));
         for (const Neighbours& n : pairs(relation))
           EXPECT_LE(hockey_stick(n.a, n.b, bound, 2 * sigma * sigma, sigma, epsilon),
                     gaussian * (1 + 1e-4) + 1e-9);
@@ -199,10 +201,11 @@ TEST(ObjectiveBound, LogisticWithAStrongRegulariserIsAGaussianMechanismAtEveryEp
   }
 }
 
-// δ of the Gaussian mechanism, also at a negative ε, and of its composition with randomized response.
+// δ of the Gaussian mechanism, also at a negative ε, and of its composition with randomized
+// response.
 double gaussian_delta(double mu, double epsilon) {
-  if (epsilon >= 0) return std::exp(log_gaussian_delta(mu, epsilon));
-  return 1 - std::exp(epsilon) + std::exp(epsilon) * std::exp(log_gaussian_delta(mu, -epsilon));
+  if (epsilon >= 0) return std::exp(gaussian_log_delta(mu, epsilon));
+  return 1 - std::exp(epsilon) + std::exp(epsilon) * std::exp(gaussian_log_delta(mu, -epsilon));
 }
 double composed_delta(double mu, double pure, double epsilon) {
   const double truth = 1 / (1 + std::exp(-pure));
@@ -312,7 +315,7 @@ TEST(ObjectivePerturbation, ThePlansKeepTheBudget) {
 TEST(ObjectivePerturbation, ForTheBinaryLogisticLossTheNoiseIsThatOfTheGaussianMechanism) {
   const ObjectivePerturbationPlan plan({}, Relation::add_remove, 1000, 10,
                                        Budget::approximate(1, 1e-5));
-  EXPECT_NEAR(plan.noise_scale(), analytic_gaussian_sigma(Epsilon(0.99), Delta(0.99e-5)), 1e-4);
+  EXPECT_NEAR(plan.noise_scale(), gaussian_sigma(Epsilon(0.99), Delta(0.99e-5)), 1e-4);
 }
 
 TEST(ObjectivePerturbation, RefusesWhatItCannotProve) {

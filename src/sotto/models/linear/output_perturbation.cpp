@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/mechanisms/gaussian_calibration.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/models/linear/detail/minimiser.hpp"
 #include "sotto/models/linear/detail/non_private_fit.hpp"
 
@@ -20,10 +20,9 @@ constexpr double kMoreRows = 4;                    // than declared
 // Λ² × the variance of a coordinate of the noise: what the noise would be at Λ = 1.
 double unit_variance(const Budget& budget, double sensitivity, double size) {
   const double multiplier = std::visit(
-      overloaded{
-          [&](const PureBudget& b) { return std::sqrt(size + 1) / b.epsilon.value(); },
-          [&](const ApproximateBudget& b) { return analytic_gaussian_sigma(b.epsilon, b.delta); },
-          [&](const ZcdpBudget& b) { return 1 / std::sqrt(2 * b.rho.value()); }},
+      overloaded{[&](const PureBudget& b) { return std::sqrt(size + 1) / b.epsilon.value(); },
+                 [&](const ApproximateBudget& b) { return gaussian_sigma(b.epsilon, b.delta); },
+                 [&](const ZcdpBudget& b) { return 1 / std::sqrt(2 * b.rho.value()); }},
       budget.kind());
   return sensitivity * multiplier * sensitivity * multiplier;
 }
@@ -33,8 +32,8 @@ double unit_variance(const Budget& budget, double sensitivity, double size) {
 double minimiser_tolerance(ProblemSize problem) {
   const double wide = std::max(1.0, static_cast<double>(problem.dimension) / 1024);
   const double usual = 0x1p-34 * (problem.rows * wide + problem.linear_norm + 64);
-  // Whether a minimiser can be certified must not depend on the data: no θ on the way to it and no number of rows that count may leave
-  // more rounding than a quarter of this.
+  // Whether a minimiser can be certified must not depend on the data: no θ on the way to it and no
+  // number of rows that count may leave more rounding than a quarter of this.
   problem.rows = static_cast<double>(most_rows(problem.rows));
   problem.linear_norm *= kLongerNoise;
   return std::max(usual, 4 * problem.gradient_error(problem.largest_theta()));

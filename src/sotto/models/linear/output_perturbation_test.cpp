@@ -47,7 +47,8 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(square);
 }
 
-// The largest Λ·‖θ̂ − θ̂′‖ found: random neighbours, and a crowd of equal records whose opposite arrives.
+// The largest Λ·‖θ̂ − θ̂′‖ found: random neighbours, and a crowd of equal records whose opposite
+// arrives.
 double worst_case(Loss loss, std::size_t outputs, Relation relation, std::uint64_t seed) {
   Rng rng = Rng::insecure_seed(seed);
   double worst = 0;
@@ -66,7 +67,8 @@ double worst_case(Loss loss, std::size_t outputs, Relation relation, std::uint64
     attempt(base, random_record(outputs, rng), random_record(outputs, rng),
             std::exp(4 * uniform(rng)));
   }
-  // Records of +e1 in one class drive the margins far out; there slopes of the other classes are at their largest and curvature is gone.
+  // Records of +e1 in one class drive the margins far out; there slopes of the other classes are at
+  // their largest and curvature is gone.
   for (const double crowd : {50.0, 400.0}) {
     const float first = outputs > 1 ? 0.0f : -1.0f, second = 1.0f;
     const std::vector<Record> base(static_cast<std::size_t>(crowd), {{1, 0}, first});
@@ -79,7 +81,8 @@ double worst_case(Loss loss, std::size_t outputs, Relation relation, std::uint64
     attempt({}, {{1, 0}, second}, {{-1, 0}, second}, crowd);
   }
   if (outputs == 1) {
-    // Many axes, one record each: θ is long and hardly curved along any direction, and records against it have slopes near one.
+    // Many axes, one record each: θ is long and hardly curved along any direction, and records
+    // against it have slopes near one.
     constexpr std::size_t axes = 256;
     std::vector<Record> base(axes, {std::vector<float>(axes), -1});
     for (std::size_t j = 0; j < axes; ++j) base[j].x[j] = 1;
@@ -179,7 +182,8 @@ TEST(OutputPerturbation, PureNoiseHasAGammaRadius) {
   EXPECT_LT(test::ks_p(radius, cdf), test::kAlpha);
 }
 
-// Whether a run stops is seen by everyone: it must not depend on the data. Thin rows make minimisers long under a weak regulariser.
+// Whether a run stops is seen by everyone: it must not depend on the data. Thin rows make
+// minimisers long under a weak regulariser.
 TEST(OutputPerturbation, NoDataKeepsAMinimiserFromBeingCertified) {
   constexpr std::size_t kDimension = 8;
   for (const Loss loss : {Loss::logistic, Loss::huber_hinge}) {

@@ -1,8 +1,12 @@
-// Sums over records from which a model can be made without the records: moments and target sums, added up part by part.
+// Sums over records from which a model can be made without the records: moments and target sums,
+// added up part by part.
 //
-// What       Σ x xᵀ and Σ t ⊗ x over the rows of an ExactRows, and their number; add() joins the sums of two parts.
-// Guarantee  Exact integers: the sums of all records are the same however they were cut into parts and whichever part came first.
-// Method     Each part is summed by ExactRows; memory is that of the sums, whatever the number of records.
+// What       Σ x xᵀ and Σ t ⊗ x over the rows of an ExactRows, and their number; add() joins the
+//            sums of two parts.
+// Guarantee  Exact integers: the sums of all records are the same however they were cut into parts
+//            and whichever part came first.
+// Method     Each part is summed by ExactRows; memory is that of the sums, whatever the number of
+//            records.
 // Numerics   128 bits hold 2^64 records and more.
 // Reference  docs/math/linear-models.md, section "Exact sums".
 #pragma once

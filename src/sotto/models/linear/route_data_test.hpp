@@ -57,7 +57,8 @@ inline Records sample_records(std::size_t n, LinearKind kind, std::size_t output
   return records;
 }
 
-// What an attacker would put in: corners, zeros, overflow, things that are no numbers, other targets.
+// What an attacker would put in: corners, zeros, overflow, things that are no numbers, other
+// targets.
 inline Records hostile_records(LinearKind kind, std::size_t outputs) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   Records records;
@@ -71,7 +72,8 @@ inline Records hostile_records(LinearKind kind, std::size_t outputs) {
   return records;
 }
 
-// Neighbours of the records: the last one gone, replaced by `other`, or turned into the null record.
+// Neighbours of the records: the last one gone, replaced by `other`, or turned into the null
+// record.
 inline Records neighbour(Records records, Relation relation, const Record& other) {
   if (relation == Relation::add_remove) {
     records.pop_back();

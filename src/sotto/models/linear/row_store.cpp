@@ -139,7 +139,8 @@ const float* RowStore::map() const {
 
 void RowStore::done(std::size_t first, std::size_t count) const {
   if (!file_ || file_->mapping == nullptr) return;
-  // Whole pages inside the range; neighbours may still be reading those at its ends, and would read them again from the file.
+  // Whole pages inside the range; neighbours may still be reading those at its ends, and would read
+  // them again from the file.
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto base = reinterpret_cast<std::uintptr_t>(file_->mapping);
   const std::uintptr_t begin = (base + first * sizeof(float)) / page * page;

@@ -1,10 +1,15 @@
-// Rows of floats that are kept in memory while they are few and in a temporary file beyond, so that memory does not grow with their number.
+// Rows of floats that are kept in memory while they are few and in a temporary file beyond, so that
+// memory does not grow with their number.
 //
-// What       append() or extend() at the end, data() to read all of it, done() to give back the memory of a range that was read.
-// Guarantee  Bytes come back as they were stored. Resident memory is at most the limit plus what is being read between two done().
-// Method     Beyond the limit everything moves to a file in TMPDIR (or /tmp) that only this user may open and that has no name: it vanishes with the
-//            process, whatever ends it. Reading maps the file; done() drops pages from the process, not from the file. Memory is not cleared before it is
-//            written, and large pieces ask for large pages: the threads that write it first are the ones that get it from the system.
+// What       append() or extend() at the end, data() to read all of it, done() to give back the
+//            memory of a range that was read.
+// Guarantee  Bytes come back as they were stored. Resident memory is at most the limit plus what is
+//            being read between two done().
+// Method     Beyond the limit everything moves to a file in TMPDIR (or /tmp) that only this user
+//            may open and that has no name: it vanishes with the process, whatever ends it. Reading
+//            maps the file; done() drops pages from the process, not from the file. Memory is not
+//            cleared before it is written, and large pieces ask for large pages: the threads that
+//            write it first are the ones that get it from the system.
 // Numerics   None: nothing is computed here.
 // Reference  docs/math/linear-models.md, section "Exact sums".
 #pragma once

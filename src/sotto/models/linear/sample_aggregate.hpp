@@ -1,14 +1,21 @@
-// Sample and aggregate: fit disjoint parts of the data without privacy, release a private average of the fits.
+// Sample and aggregate: fit disjoint parts of the data without privacy, release a private average
+// of the fits.
 //
-// What       Records are dealt to k parts at random; each part is fitted, its parameters clipped to a public ball of radius R; released is
-//            their mean with noise, or the private median of every coordinate.
-// Guarantee  event(): mean: one discrete Laplace (pure ε) or Gaussian (ρ). median: one exponential mechanism for each parameter.
-// Method     The part of a record is drawn independently of every record, so neighbours can be coupled such that one record touches one part:
-//            one of the k fits changes, whatever fitting does, within the ball. Hence for every relation and c contributions
+// What       Records are dealt to k parts at random; each part is fitted, its parameters clipped to
+//            a public ball of radius R; released is their mean with noise, or the private median of
+//            every coordinate.
+// Guarantee  event(): mean: one discrete Laplace (pure ε) or Gaussian (ρ). median: one exponential
+//            mechanism for each parameter.
+// Method     The part of a record is drawn independently of every record, so neighbours can be
+//            coupled such that one record touches one part: one of the k fits changes, whatever
+//            fitting does, within the ball. Hence for every relation and c contributions
 //              sum of the fits     moves by at most 2Rc in ℓ2, 2Rc√D in ℓ1;
-//              median              c of k values change: c times the cost of one replaced value (QuantilePlan, replace_one).
-//            k by a public rule unless given: √rows, but not so many that a part has fewer than 4 records for a parameter, and at least 8.
-// Numerics   Clipped fits are integers in steps of about R·2^−30, checked to lie in the ball; their sum is exact.
+//              median              c of k values change: c times the cost of one replaced value
+//                                  (QuantilePlan, replace_one).
+//            k by a public rule unless given: √rows, but not so many that a part has fewer than 4
+//            records for a parameter, and at least 8.
+// Numerics   Clipped fits are integers in steps of about R·2^−30, checked to lie in the ball; their
+//            sum is exact.
 // Reference  [NRS07], [Smi11]; docs/math/sample-and-aggregate.md.
 #pragma once
 
@@ -45,7 +52,8 @@ struct SampleAggregateOptions {
 
 class SampleAggregatePlan {
  public:
-  // budget: a pure ε or a ρ. rows: the declared number of records; dimension: of a row, with the intercept.
+  // budget: a pure ε or a ρ. rows: the declared number of records; dimension: of a row, with the
+  // intercept.
   SampleAggregatePlan(SampleAggregateOptions options, Relation relation, std::uint64_t rows,
                       std::size_t dimension, const Budget& budget);
 
@@ -67,7 +75,8 @@ class SampleAggregatePlan {
   double median_epsilon_ = 0;           // of one coordinate, for all contributions
 };
 
-// Clips to the ball of this radius and truncates to whole steps; the result is in the ball exactly. Not finite: 0.
+// Clips to the ball of this radius and truncates to whole steps; the result is in the ball exactly.
+// Not finite: 0.
 std::vector<int128> steps_in_ball(std::span<const double> vector, double radius);
 // The step: a power of two, the radius is 2^29 to 2^30 of them.
 double ball_step(double radius);

@@ -26,7 +26,8 @@ TEST(SampleAggregate, StepsStayInTheBallWhateverTheVector) {
   }
 }
 
-// One part of one record: its fit can jump from one end of the ball to the other, and no record moves the sum further.
+// One part of one record: its fit can jump from one end of the ball to the other, and no record
+// moves the sum further.
 TEST(SampleAggregate, WorstCaseOfTheSumIsTheDiameterOfTheBall) {
   const SampleAggregatePlan plan({.parts = 1, .radius = 0.01}, Relation::replace_one, 10, 3,
                                  Budget::zcdp(0.1));

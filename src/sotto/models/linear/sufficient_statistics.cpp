@@ -17,7 +17,8 @@ constexpr double kSmallestShare = 0.1, kSecondShare = 0.5, kCrossShare = 0.4;
 constexpr double kTail =
     2;  // standard deviations by which the noisy smallest eigenvalue is lowered (utility only)
 constexpr double kUnit = ExactRows::Moments::unit();
-// 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the matrix and their noise is smaller.
+// 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the
+// matrix and their noise is smaller.
 constexpr std::int64_t kDiagonal = 128, kOff = 181;
 constexpr double kSecondUnit = kUnit / static_cast<double>(kDiagonal);
 

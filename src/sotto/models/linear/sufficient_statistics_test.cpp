@@ -6,7 +6,7 @@
 #include <random>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/gaussian_dp.hpp"
 #include "support/record_replay.hpp"
 
 namespace sotto {

@@ -89,8 +89,8 @@ ExactRows LinearTraining::exact_rows(const Table& table, unsigned threads) const
   return rows;
 }
 
-// Their number is that of the coordinates at least: fewer records would not be worth walking through
-// a matrix of sums.
+// Their number is that of the coordinates at least: fewer records would not be worth walking
+// through a matrix of sums.
 RecordSums LinearTraining::sums(Source& source) const {
   RecordSums total = route_->sums(no_rows());
   const std::size_t second = total.second.size(), cross = total.cross.size();

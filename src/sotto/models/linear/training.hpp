@@ -6,8 +6,8 @@
 //            counts k times.
 // Method     The facts come from the schema: declared rows, encoded width, classes, contributions.
 //            A route that needs sums only (sufficient_statistics, functional) asks the source for
-//            them and keeps no rows; the others keep rows in memory up to RowStore::kMemoryLimit and
-//            in a temporary file beyond.
+//            them and keeps no rows; the others keep rows in memory up to RowStore::kMemoryLimit
+//            and in a temporary file beyond.
 // Numerics   Encoded records become ExactRows before anything is computed.
 // Reference  docs/math/linear-models.md.
 #pragma once

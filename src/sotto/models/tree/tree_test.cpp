@@ -147,7 +147,8 @@ TEST(Entropy, InformationGainOfTheGradeTable) {
   EXPECT_NEAR(gain({{3, 0}, {1, 2}}), 0.459, 5e-4);
 }
 
-// Without noise the gain of noisy counts by Gini is what the scores of the exponential mechanism say.
+// Without noise the gain of noisy counts by Gini is what the scores of the exponential mechanism
+// say.
 TEST(NoisyGains, AgreeWithTheScoresOfExactCounts) {
   const Encoder encoder(schema("add_remove", kThree, 10));
   const BinnedColumns columns(encoder);

@@ -59,7 +59,8 @@ struct Mechanisms {
       if (options.method == TreeMethod::exponential) {
         const double epsilon =
             budget.is_pure() ? level.pure_epsilon() : level.bounded_range_epsilon();
-        // One record added to a node: the plan of add_remove. What neighbours differ by is in event().
+        // One record added to a node: the plan of add_remove. What neighbours differ by is in
+        // event().
         choices.emplace_back(SelectionOptions{
             .relation = Relation::add_remove,
             .sensitivity = std::nextafter(NodeStatistics::kScoreSensitivity * moves, 2 * moves),
@@ -91,7 +92,8 @@ struct Mechanisms {
   }
 
  private:
-  // A record in `touched` cells of `cells`. A class: one count. A number: (1, y), of length √2 and ℓ1 length 2.
+  // A record in `touched` cells of `cells`. A class: one count. A number: (1, y), of length √2 and
+  // ℓ1 length 2.
   static LatticeNoise noise(const Facts& facts, const Budget& budget, std::size_t touched,
                             std::size_t cells) {
     const double moved =

@@ -1,12 +1,18 @@
-// The inner loop of fill_gaussian: random bits in, normal floats out, in place. Compiled once per instruction set.
+// The inner loop of fill_gaussian: random bits in, normal floats out, in place. Compiled once per
+// instruction set.
 //
-// Plain loops that the compiler turns into vector code; the including file sets the two names and its compile options.
-// Nothing from the standard library is used, so that no inline function compiled for a newer processor can leak into the rest.
+// Plain loops that the compiler turns into vector code; the including file sets the two names and
+// its compile options.
+// Nothing from the standard library is used, so that no inline function compiled for a newer
+// processor can leak into the rest.
 //
 // A block of 2·kPairs words: words i and i + kPairs become one pair by Box–Muller [BM58].
-//   radius  u = (a + ½)/2^32, r = √(−2 ln u). Near u = 1, where ln u is small, 1 − u is formed in integers.
-//   angle   30 bits in [−π/4, π/4), one to swap sine and cosine, one for the sign: together uniform on the circle.
-// Polynomials: interpolation at Chebyshev nodes; relative errors 3e-8 (ln), 4e-9 (sine), 1e-10 (cosine).
+//   radius  u = (a + ½)/2^32, r = √(−2 ln u). Near u = 1, where ln u is small, 1 − u is formed in
+//           integers.
+//   angle   30 bits in [−π/4, π/4), one to swap sine and cosine, one for the sign: together uniform
+//           on the circle.
+// Polynomials: interpolation at Chebyshev nodes; relative errors 3e-8 (ln), 4e-9 (sine), 1e-10
+// (cosine).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +37,8 @@ inline void SOTTO_KERNEL_NAME(float* block, float sigma) {
     const auto a = __builtin_bit_cast(std::uint32_t, block[i]);
     const auto b = __builtin_bit_cast(std::uint32_t, block[i + kPairs]);
 
-    // u = 2^e·(1 + f) with f in [−¼, ½); from u = ¾ on, e = 0 and f = −(1 − u) without cancellation.
+    // u = 2^e·(1 + f) with f in [−¼, ½); from u = ¾ on, e = 0 and f = −(1 − u) without
+    // cancellation.
     const auto as_signed = static_cast<std::int32_t>(a);
     const bool upper = as_signed < 0 && as_signed >= -(1 << 30);
     const float v = static_cast<float>(static_cast<std::int32_t>(a >> 1)) * 2.0f +

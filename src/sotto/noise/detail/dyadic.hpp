@@ -1,7 +1,7 @@
 // A positive double as the fraction it exactly is: numerator / 2^shift.
 //
-// Samplers take their scale as the double it is, not as a decimal near it. In lowest terms products stay small:
-// the numerator has at most 53 bits, or is an integer below 2^63 with shift 0.
+// Samplers take their scale as the double it is, not as a decimal near it. In lowest terms products
+// stay small: the numerator has at most 53 bits, or is an integer below 2^63 with shift 0.
 #pragma once
 
 #include <cmath>

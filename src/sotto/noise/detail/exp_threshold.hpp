@@ -1,11 +1,16 @@
-// Compares a uniform random real with r·exp(−x), exactly, drawing as many bits of it as the answer needs.
+// Compares a uniform random real with r·exp(−x), exactly, drawing as many bits of it as the answer
+// needs.
 //
-// What       below_exp_threshold(rng, first, t): whether U < t, where U is uniform on [0, 1) and `first` are its first 64 bits.
-// Guarantee  Exact: the answer is the truth about the real U whose later bits are drawn on demand. Ends with probability 1.
-// Method     U < (p/q)·2^s·exp(−x) is the same as U·q·e^x < p·2^s. All terms of the series of e^x are positive, so rounding every
-//            step down or up gives a lower and an upper bound; while p·2^s lies between them, 64 more bits are drawn.
-// Numerics   Multi-word integers; x is a quotient of products of 64-bit numbers, so each step is a few word-sized
-//            multiplications and divisions. Slow (microseconds) and rarely needed: samplers decide by 51 bits first.
+// What       below_exp_threshold(rng, first, t): whether U < t, where U is uniform on [0, 1) and
+//            `first` are its first 64 bits.
+// Guarantee  Exact: the answer is the truth about the real U whose later bits are drawn on demand.
+//            Ends with probability 1.
+// Method     U < (p/q)·2^s·exp(−x) is the same as U·q·e^x < p·2^s. All terms of the series of e^x
+//            are positive, so rounding every step down or up gives a lower and an upper bound;
+//            while p·2^s lies between them, 64 more bits are drawn.
+// Numerics   Multi-word integers; x is a quotient of products of 64-bit numbers, so each step is a
+//            few word-sized multiplications and divisions. Slow (microseconds) and rarely needed:
+//            samplers decide by 51 bits first.
 // Reference  docs/math/exact-noise.md.
 #pragma once
 

@@ -1,8 +1,12 @@
-// The accountants that know mechanisms only by (ε, δ): basic, advanced, optimal; and the Gaussian one.
+// The accountants that know mechanisms only by (ε, δ): basic, advanced, optimal; and the Gaussian
+// one.
 //
-// What       ε of a specification at δ. Mechanisms without a natural pair get an equal share of δ, the share optimised.
-// Guarantee  Upper bounds; lower is given where every event is the worst case of its class (pure, approximate, binary response).
-// Method     Natural pairs as they are, event_epsilon.hpp for the rest, a line search over how much of δ the mechanisms use.
+// What       ε of a specification at δ. Mechanisms without a natural pair get an equal share of δ,
+//            the share optimised.
+// Guarantee  Upper bounds; lower is given where every event is the worst case of its class (pure,
+//            approximate, binary response).
+// Method     Natural pairs as they are, event_epsilon.hpp for the rest, a line search over how much
+//            of δ the mechanisms use.
 // Numerics   Inherited from the closed forms, all rounded up.
 // Reference  basic.hpp, advanced.hpp, optimal.hpp, gaussian_dp.hpp.
 #pragma once
@@ -21,11 +25,13 @@ Bound optimal_epsilon(const Spec& spec, Delta delta);
 // δ at ε when every event has a natural (ε, δ) pair; nothing otherwise.
 std::optional<Bound> optimal_delta(const Spec& spec, double epsilon);
 
-// Gaussian and gdp events exactly; pure ones by the smallest Gaussian curve below theirs. Throws Unsupported for the others.
+// Gaussian and gdp events exactly; pure ones by the smallest Gaussian curve below theirs. Throws
+// Unsupported for the others.
 Bound gdp_epsilon(const Spec& spec, Delta delta);
 Bound gdp_delta(const Spec& spec, double epsilon);
 
-// Whether the closed forms are the last word: all events Gaussian (gdp), or all the same worst case (optimal).
+// Whether the closed forms are the last word: all events Gaussian (gdp), or all the same worst case
+// (optimal).
 bool gdp_is_exact(const Spec& spec);
 bool optimal_is_exact(const Spec& spec);
 

@@ -21,11 +21,12 @@ class LogChoice {
   double top_;
 };
 
-// ln P[Binomial(n, p) = k] by the saddle-point expansion of Loader: a relative error of the probability of about
-// 1e-14 even for n = 1e15, where differences of ln Γ have lost every digit.
+// ln P[Binomial(n, p) = k] by the saddle-point expansion of Loader: a relative error of the
+// probability of about 1e-14 even for n = 1e15, where differences of ln Γ have lost every digit.
 double log_binomial_pmf(std::uint64_t n, std::uint64_t k, double p, double one_minus_p);
 
-// e^(a·y) − 1 − a(e^y − 1): the excess of a power over its tangent at 1, 0 or more for a ≥ 1 and for a ≤ 0.
+// e^(a·y) − 1 − a(e^y − 1): the excess of a power over its tangent at 1, 0 or more for a ≥ 1 and
+// for a ≤ 0.
 // Moments of a likelihood ratio minus 1 are sums of it with positive weights, so nothing cancels.
 double power_excess(double a, double y);
 

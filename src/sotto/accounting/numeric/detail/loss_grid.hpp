@@ -1,8 +1,12 @@
-// Composition of different randomized responses on a grid of privacy losses, from above and from below.
+// Composition of different randomized responses on a grid of privacy losses, from above and from
+// below.
 //
-// What       The law of the total loss of parts (ε_j, k_j), bounded both ways; see optimal.hpp, which is the way to use it.
-// Method     Pessimistic: a loss between two grid points is split so that its mass under both hypotheses is kept.
-//            Optimistic: losses that share a cell are merged; the cell keeps its mass under both hypotheses.
+// What       The law of the total loss of parts (ε_j, k_j), bounded both ways; see optimal.hpp,
+//            which is the way to use it.
+// Method     Pessimistic: a loss between two grid points is split so that its mass under both
+//            hypotheses is kept.
+//            Optimistic: losses that share a cell are merged; the cell keeps its mass under both
+//            hypotheses.
 // Reference  [DGKKM22] connect-the-dots; docs/math/composition.md.
 #pragma once
 
@@ -19,7 +23,8 @@ class GridComposition {
   double delta_upper(double epsilon) const;
   double delta_lower(double epsilon) const;
 
-  // The laws themselves, f(loss, P-mass) for each outcome; masses err by the fraction error(), and lost() of them was cut above.
+  // The laws themselves, f(loss, P-mass) for each outcome; masses err by the fraction error(), and
+  // lost() of them was cut above.
   double error() const { return error_; }
   double lost() const { return lost_; }
   template <class F>
@@ -46,8 +51,8 @@ class GridComposition {
       lower_other_;  // optimistic: mass under P, and under Q times e^(grid loss)
 };
 
-// Tails of probability up to 1e-7·delta_scale are cut and charged. The step is chosen for the wanted relative precision of ε,
-// and enlarged when the work would exceed about a second.
+// Tails of probability up to 1e-7·delta_scale are cut and charged. The step is chosen for the
+// wanted relative precision of ε, and enlarged when the work would exceed about a second.
 GridComposition compose_on_grid(std::span<const ApproximateDp> parts, double delta_scale,
                                 double precision);
 

@@ -1,11 +1,15 @@
 // Moments of likelihood ratios by Gauss–Legendre panels.
 //
-// What       ln E_Q[(P/Q)^a] for densities on the line, given ln Q(z) and the loss ln(P/Q)(z), with E_Q[P/Q] = 1.
-// Method     E_Q[(P/Q)^a] − 1 = E_Q[power_excess(a, loss)], positive terms; when the moment is astronomically large, ln of the sum.
-//            The integrand may be anywhere in a range thousands of standard deviations long: stretches whose bound (excess and density at
-//            their worst ends) is nothing beside the largest value met are bounded, not integrated.
-// Numerics   12 points a panel. A panel no longer than a quarter of a standard deviation and 2.5/c, with singularities at distance π/c,
-//            leaves an error below 1e-13 of the integrand's local size.
+// What       ln E_Q[(P/Q)^a] for densities on the line, given ln Q(z) and the loss ln(P/Q)(z), with
+//            E_Q[P/Q] = 1.
+// Method     E_Q[(P/Q)^a] − 1 = E_Q[power_excess(a, loss)], positive terms; when the moment is
+//            astronomically large, ln of the sum.
+//            The integrand may be anywhere in a range thousands of standard deviations long:
+//            stretches whose bound (excess and density at their worst ends) is nothing beside the
+//            largest value met are bounded, not integrated.
+// Numerics   12 points a panel. A panel no longer than a quarter of a standard deviation and 2.5/c,
+//            with singularities at distance π/c, leaves an error below 1e-13 of the integrand's
+//            local size.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +17,7 @@
 #include <numbers>
 
 #include "sotto/accounting/numeric/detail/log_math.hpp"
-#include "sotto/accounting/numeric/detail/search.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 
@@ -29,7 +33,8 @@ inline double log_power_excess(double a, double loss) {
   return a * loss < 500 ? std::log(power_excess(a, loss)) : a * loss;
 }
 
-// The excess grows with |loss|, and the loss with z: over a stretch both are largest at an end. log_q_most(l, r) bounds ln Q on [l, r].
+// The excess grows with |loss|, and the loss with z: over a stretch both are largest at an end.
+// log_q_most(l, r) bounds ln Q on [l, r].
 template <class Point, class Most>
 class PowerMoment {
  public:
@@ -56,7 +61,8 @@ class PowerMoment {
     return p.log_q + log_power_excess(a_, p.loss);
   }
 
-  // About the largest value: the best of some places, followed uphill. A wrong guess costs time only.
+  // About the largest value: the best of some places, followed uphill. A wrong guess costs time
+  // only.
   double largest_value(double low, double high) const {
     constexpr int kPlaces = 64;
     const double step = (high - low) / kPlaces;

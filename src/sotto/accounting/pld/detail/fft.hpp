@@ -1,8 +1,9 @@
 // Real Fourier transforms of sizes 2^a·3^b·5^c, over KissFFT's templates in double precision.
 //
-// Numerics   Every output is Σ x_j ω^{jk}(1 + e), |e| ≤ fft_error(n): each input passes log2(n) + 3 additions and multiplications by
-//            twiddle factors that are themselves correct to 2e-15. Hence |error| ≤ fft_error(n)·Σ|x_j| for each output, and
-//            the same factor bounds the ℓ2 error relative to the ℓ2 norm.
+// Numerics   Every output is Σ x_j ω^{jk}(1 + e), |e| ≤ fft_error(n): each input passes log2(n) + 3
+//            additions and multiplications by twiddle factors that are themselves correct to 2e-15.
+//            Hence |error| ≤ fft_error(n)·Σ|x_j| for each output, and the same factor bounds the ℓ2
+//            error relative to the ℓ2 norm.
 // Reference  docs/adr/0005-fft-kissfft.md; docs/math/pld.md §6.
 #pragma once
 

@@ -1,7 +1,9 @@
-// Gauss–Legendre quadrature over a piece of a loss law: every term positive, so every integral has a small relative error.
+// Gauss–Legendre quadrature over a piece of a loss law: every term positive, so every integral has
+// a small relative error.
 //
-// Method     [from, to] is cut so that growth × width ≤ 3; the number of nodes (2 to 8) follows from growth × width, so that the
-//            remainder w^{2n+1}(n!)⁴/((2n+1)(2n)!³)·max|f^{(2n)}| stays below 1e-15 of the integral.
+// Method     [from, to] is cut so that growth × width ≤ 3; the number of nodes (2 to 8) follows
+//            from growth × width, so that the remainder w^{2n+1}(n!)⁴/((2n+1)(2n)!³)·max|f^{(2n)}|
+//            stays below 1e-15 of the integral.
 // Reference  docs/math/pld.md §3.
 #pragma once
 

@@ -1,10 +1,10 @@
 // Training a network on the shelf: from facts and a request to a released model.
 //
-// What       Settles network, sampler, noise, steps and optimiser from public facts and options, and
-//            runs them with Trainer, under checkpoints if asked for.
+// What       Settles network, sampler, noise, steps and optimiser from public facts and options,
+//            and runs them with Trainer, under checkpoints if asked for.
 // Guarantee  That of DpSgdPlan (training/plan.hpp); without a budget none, and the result says so.
-// Method     prepare() makes a network with fresh weights and tries it on made-up records, or takes up
-//            a checkpoint. run() goes on from there; called again it starts anew.
+// Method     prepare() makes a network with fresh weights and tries it on made-up records, or takes
+//            up a checkpoint. run() goes on from there; called again it starts anew.
 // Numerics   Those of Trainer.
 // Reference  docs/math/private-training.md.
 #pragma once

@@ -1,8 +1,10 @@
 // Embeddings with per-sample gradients.
 //
-// What       embedding(weight, indices): rows of a table, indices (B, …). deep::Embedding is torch::nn::Embedding with it.
+// What       embedding(weight, indices): rows of a table, indices (B, …). deep::Embedding is
+//            torch::nn::Embedding with it.
 // Guarantee  None by itself (see recorder.hpp).
-// Method     GatherTerm: equal tokens of a record are added up before squares are taken; padding_idx gets no gradient. Never one-hot.
+// Method     GatherTerm: equal tokens of a record are added up before squares are taken;
+//            padding_idx gets no gradient. Never one-hot.
 //            Options that couple records (max_norm, scale_grad_by_freq) are refused.
 // Numerics   As in gradient_term.hpp.
 // Reference  docs/math/per-sample-clipping.md.

@@ -1,7 +1,9 @@
-// Linear layers with per-sample gradients: y = x·Wᵀ + b over any leading axes, the first of which counts records.
+// Linear layers with per-sample gradients: y = x·Wᵀ + b over any leading axes, the first of which
+// counts records.
 //
-// What       deep::Linear is torch::nn::Linear (same options, parameters and names) whose backward pass reports to a Recorder when
-//            one is current, and is the ordinary one otherwise. linear() is the same as a function, also for some rows of a weight.
+// What       deep::Linear is torch::nn::Linear (same options, parameters and names) whose backward
+//            pass reports to a Recorder when one is current, and is the ordinary one otherwise.
+//            linear() is the same as a function, also for some rows of a weight.
 // Guarantee  None by itself (see recorder.hpp).
 // Method     g_i = Σ_t b_it a_itᵀ for the weight (OuterTerm), Σ_t b_it for the bias (bias_term).
 // Numerics   As in gradient_term.hpp.

@@ -1,9 +1,12 @@
-// Normalisation inside a record: LayerNorm, GroupNorm, InstanceNorm, RMSNorm, with per-sample gradients of their scales and shifts.
+// Normalisation inside a record: LayerNorm, GroupNorm, InstanceNorm, RMSNorm, with per-sample
+// gradients of their scales and shifts.
 //
-// What       layer_norm and group_norm as functions; InstanceNorm is group_norm with one channel a group. RMSNorm as a module.
+// What       layer_norm and group_norm as functions; InstanceNorm is group_norm with one channel a
+//            group. RMSNorm as a module.
 //            BatchNorm has no per-sample gradient: its output for one record depends on the others.
 // Guarantee  None by itself (see recorder.hpp).
-// Method     Scale: Σ_t x̂_it∘b_it, shift: Σ_t b_it, written out in one pass over the record. Statistics are the record's own.
+// Method     Scale: Σ_t x̂_it∘b_it, shift: Σ_t b_it, written out in one pass over the record.
+//            Statistics are the record's own.
 // Numerics   Sums over positions in float, per record.
 // Reference  docs/math/per-sample-clipping.md.
 #pragma once

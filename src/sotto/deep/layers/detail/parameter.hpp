@@ -1,9 +1,11 @@
 // Parameters used outside of layers: scales, shifts, position embeddings, anything.
 //
-// What       scale(x, w) = x∘w and shift(x, b) = x + b, with w and b of the last axes of x; per_record(w) is w once for each record,
+// What       scale(x, w) = x∘w and shift(x, b) = x + b, with w and b of the last axes of x;
+//            per_record(w) is w once for each record,
 //            (B, …), for use in any expression that keeps records apart.
 // Guarantee  None by itself (see recorder.hpp).
-// Method     The gradient of record i is what arrives in its rows, summed over the axes between; written out (DirectTerm).
+// Method     The gradient of record i is what arrives in its rows, summed over the axes between;
+//            written out (DirectTerm).
 // Numerics   As in gradient_term.hpp.
 // Reference  docs/math/per-sample-clipping.md.
 #pragma once

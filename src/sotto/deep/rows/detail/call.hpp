@@ -35,7 +35,8 @@ struct Operation {
 };
 
 const Operation& operation_of(const c10::OperatorHandle& handle);
-// Makes sure that dispatch.cpp is linked, whose registration nothing else names. Without it every pass would be refused.
+// Makes sure that dispatch.cpp is linked, whose registration nothing else names. Without it every
+// pass would be refused.
 void register_dispatch();
 
 struct Operand {

@@ -1,7 +1,10 @@
-// Detail: the table of rules. An operation on records runs only if a line here names it; everything else is refused.
+// Detail: the table of rules. An operation on records runs only if a line here names it; everything
+// else is refused.
 //
-// A rule looks at axes and whole-number arguments, never at values. It refuses, or says on which axis the results have the records.
-// Each line is audited by machine (rule_audit_test.hpp): the call is repeated with all other records changed, and the row must not move.
+// A rule looks at axes and whole-number arguments, never at values. It refuses, or says on which
+// axis the results have the records.
+// Each line is audited by machine (rule_audit_test.hpp): the call is repeated with all other
+// records changed, and the row must not move.
 #pragma once
 
 #include <span>
@@ -14,15 +17,16 @@ namespace sotto::deep::rows {
 
 struct Family {
   const char* what;  // in words
-  const char*
-      names;  // of operations, with or without overload; "abs" stands for all overloads and for abs_
+  // Of operations, with or without overload; "abs" stands for all overloads and for abs_.
+  const char* names;
   Rule rule;
 };
 std::span<const Family> families();
 // The rule for "sum.dim_IntList", of base name "sum"; none when the table does not have it.
 Rule rule_for(const std::string& full, const std::string& base);
 
-// Operations that LibTorch makes of others: those come by one after the other. The list is closed, since a kernel could read memory itself
+// Operations that LibTorch makes of others: those come by one after the other. The list is closed,
+// since a kernel could read memory itself
 // (tensor_split does, when it is given a tensor of places).
 std::vector<std::string> composites();
 // Why an operation without a rule is refused, and what to do instead, by its base name.

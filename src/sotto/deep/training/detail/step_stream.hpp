@@ -1,6 +1,7 @@
 // StepStream: the random words of one step, under a key taken from the generator.
 //
-// How much of the generator a step uses does then not depend on how many words it needs, which may be private.
+// How much of the generator a step uses does then not depend on how many words it needs, which may
+// be private.
 #pragma once
 
 #include <array>

@@ -1,10 +1,14 @@
-// Detail: the two functions through which everybody writes to a PostgreSQL store, its owner included.
+// Detail: the two functions through which everybody writes to a PostgreSQL store, its owner
+// included.
 //
-// sotto_lock() lets one writer in; sotto_append() adds an entry and what it leaves of one spend. They run with the rights of the owner (SECURITY
-// DEFINER), so a role that may charge needs no right to write any table: it can neither change nor remove an entry, nor touch a spend
-// without an entry that says so. What the server checks: the entry follows the newest one and has its hash, its columns are those of its body,
-// a settlement settles an open reservation of the same data set, exactly one spend changes, and the digest that the entry states is that of all
-// spends as they are now. It cannot compute what events cost: that the stated spend is right is checked by who reads (verify).
+// sotto_lock() lets one writer in; sotto_append() adds an entry and what it leaves of one spend.
+// They run with the rights of the owner (SECURITY
+// DEFINER), so a role that may charge needs no right to write any table: it can neither change nor
+// remove an entry, nor touch a spend without an entry that says so. What the server checks: the
+// entry follows the newest one and has its hash, its columns are those of its body, a settlement
+// settles an open reservation of the same data set, exactly one spend changes, and the digest that
+// the entry states is that of all spends as they are now. It cannot compute what events cost: that
+// the stated spend is right is checked by who reads (verify).
 #pragma once
 
 #include <string>

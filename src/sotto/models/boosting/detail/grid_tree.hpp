@@ -1,8 +1,8 @@
 // Detail: a tree that cuts a few columns into intervals; every combination of intervals is a leaf.
 //
 // Columns stand on scales of 256 places (ColumnScale, released before). A cut is the first place of
-// the next interval. A leaf is found by one table for each column, so that a record costs as many additions
-// as the tree has columns.
+// the next interval. A leaf is found by one table for each column, so that a record costs as many
+// additions as the tree has columns.
 #pragma once
 
 #include <array>

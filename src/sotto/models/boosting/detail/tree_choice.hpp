@@ -1,10 +1,11 @@
 // Detail: which trees are drawn next: at random, and more often where earlier ones found something.
 //
-// Everything it learns from was released: the noisy sums of earlier trees. The credit of a set of columns is
-// the gain of its tree, Σ G²/H over the leaves, less what noise alone would show. The credit of a column is
-// how much of it is lost when the tree is merged along that column: it sees interactions that no
-// marginal shows. With a share kAgain an earlier set of columns is drawn, by its credit; else a new one of
-// up to three columns, half of it by their credits and half by the shares from the marginals.
+// Everything it learns from was released: the noisy sums of earlier trees. The credit of a set of
+// columns is the gain of its tree, Σ G²/H over the leaves, less what noise alone would show. The
+// credit of a column is how much of it is lost when the tree is merged along that column: it sees
+// interactions that no marginal shows. With a share kAgain an earlier set of columns is drawn, by
+// its credit; else a new one of up to three columns, half of it by their credits and half by the
+// shares from the marginals.
 #pragma once
 
 #include <map>
@@ -24,8 +25,8 @@ class TreeChoice {
   // Cuts at random, evenly spread: a tree without values.
   GridTree draw(Rng& rng) const;
 
-  // sums: noisy, leaf by leaf, one for each margin; weights: positive, one for each leaf; noise: the
-  // standard deviation of each sum.
+  // sums: noisy, leaf by leaf, one for each margin; weights: positive, one for each leaf; noise:
+  // the standard deviation of each sum.
   void learn(const GridTree& tree, std::span<const double> sums, std::span<const double> weights,
              double noise);
 

@@ -1,8 +1,9 @@
 // Detail: what each column adds in an additive model, for whoever looks at it.
 //
-// The row of a record has length one, so what a level adds is multiplied by a factor of the record's other levels. Curves
-// show it for a record whose other columns have their commonest levels. The spread is twice the standard deviation of
-// the noise that all steps of the descent have added, as if none of it had been pulled back.
+// The row of a record has length one, so what a level adds is multiplied by a factor of the
+// record's other levels. Curves show it for a record whose other columns have their commonest
+// levels. The spread is twice the standard deviation of the noise that all steps of the descent
+// have added, as if none of it had been pulled back.
 #pragma once
 
 #include "sotto/learning/portrait.hpp"

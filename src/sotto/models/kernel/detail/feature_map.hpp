@@ -7,7 +7,8 @@
 //            centred and has the length that was set for it.
 // Guarantee  The row of a record is a function of that record and of released figures.
 // Method     Columns are drawn for trees, and weigh in directions, by p_j = 0.7·importance_j^¼
-//            (normalised) + 0.3/d. A direction is normal with deviation 1/0.8 on z_j = √3(2u_j − 1)√p_j.
+//            (normalised) + 0.3/d. A direction is normal with deviation 1/0.8 on z_j = √3(2u_j −
+//            1)√p_j.
 // Numerics   Fourier coordinates are truncated to steps of 2^−16, so lengths never grow.
 // Reference  [RR07] for the features; docs/math/kernel.md.
 #pragma once

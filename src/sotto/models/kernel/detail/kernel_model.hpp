@@ -1,4 +1,5 @@
-// Detail: what a descent on feature rows releases: the features, and one vector of parameters an output.
+// Detail: what a descent on feature rows releases: the features, and one vector of parameters an
+// output.
 #pragma once
 
 #include <memory>

@@ -1,12 +1,14 @@
 // The records of a descent: feature rows one behind the other, and exact sums of slope × row.
 //
-// What       weighted_sum(): Σ_i s_i ⊗ x_i over all records, s_i the slopes of record i and x_i its row.
-// Guarantee  ‖x_i‖ ≤ 1 and ‖s_i‖ ≤ 1, hence adding or removing a record moves the sum by at most 1 in ℓ2,
-//            that is 2^36 steps, as integers and not only on paper.
-// Method     A slope is truncated to steps of 2^−20. Each part of a row is multiplied by it as an integer:
-//            one-hot parts through OneHotBlock, waves as products of multiples of 2^−20 and 2^−16, whose
-//            sums over 4096 records are exact in double precision. Margins are computed in floating point
-//            from one record at a time: a slope depends on its own record only, rounding included.
+// What       weighted_sum(): Σ_i s_i ⊗ x_i over all records, s_i the slopes of record i and x_i its
+//            row.
+// Guarantee  ‖x_i‖ ≤ 1 and ‖s_i‖ ≤ 1, hence adding or removing a record moves the sum by at most 1
+//            in ℓ2, that is 2^36 steps, as integers and not only on paper.
+// Method     A slope is truncated to steps of 2^−20. Each part of a row is multiplied by it as an
+//            integer: one-hot parts through OneHotBlock, waves as products of multiples of 2^−20
+//            and 2^−16, whose sums over 4096 records are exact in double precision. Margins are
+//            computed in floating point from one record at a time: a slope depends on its own
+//            record only, rounding included.
 // Numerics   Steps of 2^−36; sums of 2^27 records fit 64 bits and are added as 128-bit integers.
 // Reference  docs/math/kernel.md.
 #pragma once

@@ -1,18 +1,18 @@
 // Noisy full-batch descent on feature rows: what the families `kernel` and `additive` share.
 //
-// What       Releases noisy marginals, from which the features follow; the means of waves and the shares
-//            of leaves, on which they are centred; then R noisy gradient sums of a generalised linear
-//            model on the rows. The last iterate is the model.
-// Guarantee  Composition of discrete Gaussian mechanisms: marginals (noisy_marginals.hpp); wave sums, of
-//            ℓ2 norm ≤ 1 a record after division by √pairs; leaf counts, one in each of T trees, ℓ2 ≤ √T;
-//            for a number, five sums of squared residuals in [0, 1]; R gradient sums, ℓ2 ≤ 1
-//            (kernel_rows.hpp). replace_one: twice as far (√2 for counts, 1 for squared residuals). The
-//            event lists them; every iterate may be seen.
-// Method     Residuals are divided by a public clip c and clipped to norm 1. With rows of norm one, R
-//            steps of total time τ = η·R add prediction noise of about c·τ/(n·μ), μ = √(2ρ) of the
-//            descent, whatever R and the number of features are. So τ = κ·n·μ, and R is chosen for
-//            stability alone. c of a number: 1.2 noisy root mean square residuals, released again as
-//            the residuals shrink. n is the declared number of rows.
+// What       Releases noisy marginals, from which the features follow; the means of waves and the
+//            shares of leaves, on which they are centred; then R noisy gradient sums of a
+//            generalised linear model on the rows. The last iterate is the model.
+// Guarantee  Composition of discrete Gaussian mechanisms: marginals (noisy_marginals.hpp); wave
+//            sums, of ℓ2 norm ≤ 1 a record after division by √pairs; leaf counts, one in each of T
+//            trees, ℓ2 ≤ √T; for a number, five sums of squared residuals in [0, 1]; R gradient
+//            sums, ℓ2 ≤ 1 (kernel_rows.hpp). replace_one: twice as far (√2 for counts, 1 for
+//            squared residuals). The event lists them; every iterate may be seen.
+// Method     Residuals are divided by a public clip c and clipped to norm 1. With rows of norm one,
+//            R steps of total time τ = η·R add prediction noise of about c·τ/(n·μ), μ = √(2ρ) of
+//            the descent, whatever R and the number of features are. So τ = κ·n·μ, and R is chosen
+//            for stability alone. c of a number: 1.2 noisy root mean square residuals, released
+//            again as the residuals shrink. n is the declared number of rows.
 // Numerics   All sums are exact integers, noise is exact; the rest is post-processing.
 // Reference  [RR07], [BST14]; docs/math/kernel.md.
 #pragma once

@@ -1,8 +1,9 @@
 // Detail: losses of margins, and the residuals that a noisy descent sums.
 //
-// A residual is divided by a public clip c and bounded afterwards. c is fixed for classes; for a number it
-// follows the residuals: 1.2 times their noisy root mean square, released kResidualReleases times, a record
-// adding r²/4 ∈ [0, 1] each time, so that adding, removing or replacing one moves the sum by at most 1.
+// A residual is divided by a public clip c and bounded afterwards. c is fixed for classes; for a
+// number it follows the residuals: 1.2 times their noisy root mean square, released
+// kResidualReleases times, a record adding r²/4 ∈ [0, 1] each time, so that adding, removing or
+// replacing one moves the sum by at most 1.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,12 @@ double (*label_of(MarginLoss loss))(double);
 
 double first_clip(MarginLoss loss);
 // Residuals of one record divided by the clip, each in [−1, 1]; those of several classes in [−1, 1]
-// undivided. Returns how much the loss curves there, as a part of the most it can: a number in [0, 1].
+// undivided. Returns how much the loss curves there, as a part of the most it can: a number in [0,
+// 1].
 double residuals(MarginLoss loss, double clip, std::span<const double> margins, float target,
                  std::span<double> out);
-// A Newton step of margins, or a part of it for several classes, is minus this times a sum of residuals over a sum of curvatures.
+// A Newton step of margins, or a part of it for several classes, is minus this times a sum of
+// residuals over a sum of curvatures.
 double newton_scale(MarginLoss loss, double clip, std::size_t margins);
 
 // Whether the residuals of a number are measured before this round.

@@ -7,11 +7,11 @@
 //            (1, y) there: ℓ2 ≤ √(2d), √d without labels. Under replace_one two such contributions:
 //            two levels of a column give 2(1 + 1), one level at most (y − y′)² ≤ 4, so √2 times as
 //            far. A unit with k records: k times as far.
-// Method     Counts below one standard deviation of the noise count as 0. The scale is the cumulated
-//            square root of the counts, in [0, 1]: it spreads crowded regions without letting empty
-//            ones vanish. Categories stand in the order of their shrunken label means (in the
-//            declared order for several classes). Importance: the variance of the label that the
-//            levels of a column explain, less what noise alone would show.
+// Method     Counts below one standard deviation of the noise count as 0. The scale is the
+//            cumulated square root of the counts, in [0, 1]: it spreads crowded regions without
+//            letting empty ones vanish. Categories stand in the order of their shrunken label means
+//            (in the declared order for several classes). Importance: the variance of the label
+//            that the levels of a column explain, less what noise alone would show.
 // Numerics   Counts and labels are integers in steps of 2^−20; noise is exact.
 // Reference  docs/math/kernel.md.
 #pragma once

@@ -1,15 +1,15 @@
 // Groups of levels of which each record has one: scaled, centred, and cheap to sum exactly.
 //
-// What       A record with level l_g in group g is the vector V = (S_l·e_l − M_g) over all groups: its
-//            own level scaled, less the mean of all records. As part of a row it is multiplied by a
-//            factor of its own that gives it the same length as every other record's.
+// What       A record with level l_g in group g is the vector V = (S_l·e_l − M_g) over all groups:
+//            its own level scaled, less the mean of all records. As part of a row it is multiplied
+//            by a factor of its own that gives it the same length as every other record's.
 // Guarantee  For an integer a with |a| ≤ s·factor(levels)·2^20, ‖a·V‖ ≤ s·reach·2^36, as integers.
-// Method     S and M are integers in steps of 2^−16, made from released shares: S_l = (share_l + o)^−½,
-//            M_l = S_l·share_l. A sum Σ a_i V_i is then S times the sums of a_i in each level less M
-//            times the sum of all a_i: one addition for each group of a record, not one for each
-//            level, and the same integers.
-// Numerics   |S| < 2^21; squares of V are exact 64-bit integers for up to 2^20 levels; the factor is
-//            rounded down.
+// Method     S and M are integers in steps of 2^−16, made from released shares: S_l = (share_l +
+//            o)^−½, M_l = S_l·share_l. A sum Σ a_i V_i is then S times the sums of a_i in each
+//            level less M times the sum of all a_i: one addition for each group of a record, not
+//            one for each level, and the same integers.
+// Numerics   |S| < 2^21; squares of V are exact 64-bit integers for up to 2^20 levels; the factor
+//            is rounded down.
 // Reference  docs/math/kernel.md.
 #pragma once
 

@@ -1,4 +1,5 @@
-// A public list of candidate models, read from a file: one candidate a line, its parameters separated by commas, in the order of the
+// A public list of candidate models, read from a file: one candidate a line, its parameters
+// separated by commas, in the order of the
 // "weights" of a model file. Empty lines and lines that start with # are skipped.
 #pragma once
 

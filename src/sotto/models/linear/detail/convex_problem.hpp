@@ -1,14 +1,22 @@
-// The convex objectives behind output and objective perturbation: value, gradient with a bound on its rounding error, Hessian.
+// The convex objectives behind output and objective perturbation: value, gradient with a bound on
+// its rounding error, Hessian.
 //
-// What       J(θ) = Σ_i ℓ(θ; x_i, y_i) + (Λ/2)‖θ‖² + ⟨b, θ⟩ over the rows of an ExactRows. θ has one block of dimension() per output.
-//            One output: the loss of the margin. K > 1 outputs: softmax for the logistic loss, one-vs-rest for the others.
-// Guarantee  J is Λ-strongly convex. With rows in the unit ball, one record's gradient has norm ≤ slope_norm() and its Hessian has trace ≤
-//            curvature_trace(). gradient_error bounds ‖computed − true gradient‖ for the data as stored.
-// Method     The sum, not the mean, is minimised: no divisor, hence nothing depends on the true number of records but the sum itself.
-//            A record whose target is not one its loss knows (±1, a class index, a number) contributes nothing.
-//            Blocks of kBlock rows are cast to double and multiplied; partial sums are kept for a number of chunks that depends on public
-//            facts and the number of rows only, so results do not depend on the number of threads.
-// Numerics   Rounding errors by the standard model |fl(x∘y) − x∘y| ≤ u|x∘y|, any order of summation; every count is rounded up and doubled.
+// What       J(θ) = Σ_i ℓ(θ; x_i, y_i) + (Λ/2)‖θ‖² + ⟨b, θ⟩ over the rows of an ExactRows. θ has
+//            one block of dimension() per output.
+//            One output: the loss of the margin. K > 1 outputs: softmax for the logistic loss,
+//            one-vs-rest for the others.
+// Guarantee  J is Λ-strongly convex. With rows in the unit ball, one record's gradient has norm ≤
+//            slope_norm() and its Hessian has trace ≤ curvature_trace(). gradient_error bounds
+//            ‖computed − true gradient‖ for the data as stored.
+// Method     The sum, not the mean, is minimised: no divisor, hence nothing depends on the true
+//            number of records but the sum itself.
+//            A record whose target is not one its loss knows (±1, a class index, a number)
+//            contributes nothing.
+//            Blocks of kBlock rows are cast to double and multiplied; partial sums are kept for a
+//            number of chunks that depends on public facts and the number of rows only, so results
+//            do not depend on the number of threads.
+// Numerics   Rounding errors by the standard model |fl(x∘y) − x∘y| ≤ u|x∘y|, any order of
+//            summation; every count is rounded up and doubled.
 // Reference  [CMS11] for the constants; docs/math/objective-perturbation.md, "The minimiser".
 #pragma once
 

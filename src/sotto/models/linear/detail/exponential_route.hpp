@@ -1,15 +1,21 @@
 // The exponential mechanism over a finite, public set of models.
 //
-// What       Picks one of the candidates with probability ∝ exp(−(ε/(2B))·Σ_i ℓ(θ; x_i, y_i)), or ε/B where neighbours move all sums the same way:
-//            candidates given as a list, or by a rule: every point of a grid over a ball of parameters, in low dimension.
-// Guarantee  ε-bounded range (event: exponential). A draw from the finite set is exact (selection.hpp); there is no chain that must mix.
-// Method     Between candidates of norm ≤ r the loss of one record lies in a public interval of length B: rows are in the unit ball, so
-//            |margin| ≤ r. logistic, hinge: slopes ≤ 1, hence B = 2r at most, and exactly r for logistic (ln(1 + e^r) − ln(1 + e^−r) = r); softmax with
-//            rows of norm ≤ r each: 2r; squared, |y| ≤ 1: (1 + r)²/2. The lower end is subtracted and the rest clipped to
-//            [0, B]: a record moves every candidate's sum by an amount in [0, B], down only when it is added (add_remove, zero_out:
-//            monotonic), and by at most B either way when it is replaced. c contributions: c·B.
-// Numerics   Candidates are on the grid of exact_rows.hpp, so margins are exact and a record's loss depends on nothing but the record. It is
-//            rounded to a multiple of a power of two, about 2^−20·B, before the sum, which is then exact for up to 2^32 records.
+// What       Picks one of the candidates with probability ∝ exp(−(ε/(2B))·Σ_i ℓ(θ; x_i, y_i)), or
+//            ε/B where neighbours move all sums the same way: candidates given as a list, or by a
+//            rule: every point of a grid over a ball of parameters, in low dimension.
+// Guarantee  ε-bounded range (event: exponential). A draw from the finite set is exact
+//            (selection.hpp); there is no chain that must mix.
+// Method     Between candidates of norm ≤ r the loss of one record lies in a public interval of
+//            length B: rows are in the unit ball, so
+//            |margin| ≤ r. logistic, hinge: slopes ≤ 1, hence B = 2r at most, and exactly r for
+//            logistic (ln(1 + e^r) − ln(1 + e^−r) = r); softmax with rows of norm ≤ r each: 2r;
+//            squared, |y| ≤ 1: (1 + r)²/2. The lower end is subtracted and the rest clipped to
+//            [0, B]: a record moves every candidate's sum by an amount in [0, B], down only when it
+//            is added (add_remove, zero_out: monotonic), and by at most B either way when it is
+//            replaced. c contributions: c·B.
+// Numerics   Candidates are on the grid of exact_rows.hpp, so margins are exact and a record's loss
+//            depends on nothing but the record. It is rounded to a multiple of a power of two,
+//            about 2^−20·B, before the sum, which is then exact for up to 2^32 records.
 // Reference  [MT07], [KLNRS11]; docs/math/exponential-route.md.
 #pragma once
 
@@ -63,7 +69,8 @@ class ExponentialRoutePlan {
   SelectionPlan selection_;
 };
 
-// The points of a cubic grid, symmetric about 0, that lie in the ball: as fine as `limit` points in the cube allow.
+// The points of a cubic grid, symmetric about 0, that lie in the ball: as fine as `limit` points in
+// the cube allow.
 std::vector<std::vector<double>> ball_grid(std::size_t dimension, double radius, std::size_t limit);
 
 }  // namespace sotto

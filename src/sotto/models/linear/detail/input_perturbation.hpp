@@ -1,13 +1,18 @@
-// Input perturbation: a noisy histogram of the whole encoded record becomes synthetic records, which any estimator may use.
+// Input perturbation: a noisy histogram of the whole encoded record becomes synthetic records,
+// which any estimator may use.
 //
-// What       Every record falls into one cell of a public product grid (categories × bins of numbers × target). Cell counts get noise once;
-//            synthetic records are as many copies of each cell's centre as its cleaned count; an ordinary fit follows.
-// Guarantee  event(): one discrete Laplace (pure ε) or Gaussian (ρ) on the counts. The synthetic records and whatever is computed from them are
-//            post-processing.
-// Method     One record changes one count by 1 (add_remove, zero_out: ℓ1 = ℓ2 = 1) or two (replace_one: ℓ1 = 2, ℓ2 = √2); k contributions,
-//            k times that. Cleaning: all counts are lowered by one number and cut at 0 such that they sum to the declared number of rows,
-//            then rounded. Bins of a number: as many, 2 to 32, as leave an average cell twice the noise; public facts only.
-//            More than 2^20 cells even with two bins for a number are refused: noise would be all there is.
+// What       Every record falls into one cell of a public product grid (categories × bins of
+//            numbers × target). Cell counts get noise once; synthetic records are as many copies of
+//            each cell's centre as its cleaned count; an ordinary fit follows.
+// Guarantee  event(): one discrete Laplace (pure ε) or Gaussian (ρ) on the counts. The synthetic
+//            records and whatever is computed from them are post-processing.
+// Method     One record changes one count by 1 (add_remove, zero_out: ℓ1 = ℓ2 = 1) or two
+//            (replace_one: ℓ1 = 2, ℓ2 = √2); k contributions, k times that. Cleaning: all counts
+//            are lowered by one number and cut at 0 such that they sum to the declared number of
+//            rows, then rounded. Bins of a number: as many, 2 to 32, as leave an average cell twice
+//            the noise; public facts only.
+//            More than 2^20 cells even with two bins for a number are refused: noise would be all
+//            there is.
 // Numerics   Counts are whole numbers and the noise is exact.
 // Reference  [BLR08] for releasing data for later use; docs/math/input-perturbation.md.
 #pragma once
@@ -33,7 +38,8 @@ class ProductGrid {
  public:
   static constexpr std::uint64_t kMaximalCells = 1 << 20;
 
-  // numbers: bins of a numeric column (and of a numeric target). Throws Unsupported beyond kMaximalCells.
+  // numbers: bins of a numeric column (and of a numeric target). Throws Unsupported beyond
+  // kMaximalCells.
   ProductGrid(const PublicFacts& facts, std::size_t numbers);
   // How many cells there would be; saturates.
   static std::uint64_t cells(const PublicFacts& facts, std::size_t numbers);
@@ -80,7 +86,8 @@ class InputPerturbationPlan {
   LatticeNoise noise_;
 };
 
-// Lowers all counts by the same amount ≥ 0 and cuts them at 0 such that they sum to at most `total`, then rounds.
+// Lowers all counts by the same amount ≥ 0 and cuts them at 0 such that they sum to at most
+// `total`, then rounds.
 std::vector<std::uint64_t> cleaned_counts(std::vector<double> noisy, double total);
 
 }  // namespace sotto

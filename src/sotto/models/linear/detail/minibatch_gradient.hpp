@@ -1,15 +1,20 @@
 // Gradient perturbation by mini-batches: noisy stochastic gradient descent on Poisson samples.
 //
-// What       T steps θ ← Π(θ − η·(Σ_{i in sample} ∇ℓ_i + noise)/batch), released as the average of the second half of the iterates or as the last one.
-// Guarantee  T-fold composition of a discrete Gaussian on a Poisson sample (event()); every iterate may be seen, the samples not.
-// Method     Each step draws every record with probability q = batch/rows, independently of everything; an empty sample is a step too. The
-//            sum of the sampled gradients moves by at most the slope norm (1; √2 for several outputs) when a sampled record goes, twice
-//            that when it is replaced. The divisor is the expected size q·rows, a public constant. Projection Π to a ball, averaging and
-//            regularisation are post-processing.
-//            Public rule: 20 passes; η as large as is stable for the loss's curvature, but such that all noise together, as a random
-//            walk, carries θ a distance of about 10.
-//            One record for a unit of privacy: several records of a user would be sampled independently, which the event does not describe.
-// Numerics   Sums are exact integers, noise is exact, coins compare 64-bit words with ⌊q·2^64⌋: the true rate is at most q.
+// What       T steps θ ← Π(θ − η·(Σ_{i in sample} ∇ℓ_i + noise)/batch), released as the average of
+//            the second half of the iterates or as the last one.
+// Guarantee  T-fold composition of a discrete Gaussian on a Poisson sample (event()); every iterate
+//            may be seen, the samples not.
+// Method     Each step draws every record with probability q = batch/rows, independently of
+//            everything; an empty sample is a step too. The sum of the sampled gradients moves by
+//            at most the slope norm (1; √2 for several outputs) when a sampled record goes, twice
+//            that when it is replaced. The divisor is the expected size q·rows, a public constant.
+//            Projection Π to a ball, averaging and regularisation are post-processing.
+//            Public rule: 20 passes; η as large as is stable for the loss's curvature, but such
+//            that all noise together, as a random walk, carries θ a distance of about 10.
+//            One record for a unit of privacy: several records of a user would be sampled
+//            independently, which the event does not describe.
+// Numerics   Sums are exact integers, noise is exact, coins compare 64-bit words with ⌊q·2^64⌋: the
+//            true rate is at most q.
 // Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Mini-batches".
 #pragma once
 

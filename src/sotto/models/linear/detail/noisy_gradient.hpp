@@ -1,18 +1,25 @@
 // Gradient perturbation: full-batch gradient descent with Gaussian noise on every gradient sum.
 //
-// What       A generalised linear model trained by T steps θ ← θ − η·v, v ← m·v + (Σ_i ∇ℓ_i + noise)/n, released as the average of
-//            the second half of the iterates (or as the last one).
-// Guarantee  T-fold composition of a discrete Gaussian mechanism on a vector of ℓ2-sensitivity Δ: Δ = slope norm for add_remove and
-//            zero_out, twice that for replace_one. The event says exactly that; every iterate may be seen.
-// Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball (exact_rows.hpp). Slope norm: 1 for
-//            one output, √2 for softmax (‖p − e_y‖ ≤ √2) and for one-vs-rest, whose slopes are clipped to it. The divisor n is the
-//            declared number of rows, a public constant, whatever the true number is.
-//            Step size and number of steps by a public rule: all noise together moves a prediction ⟨θ, x⟩ by about
-//            (η·T/(1 − m))·(noise of one coordinate of the mean gradient at the whole budget), whatever T and the dimension are; η·T is chosen
-//            so that this is `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is read from the data.
-//            Where the rule would like more than kMostSteps steps (many rows, a large budget), a tenth of the budget goes to a metric instead
+// What       A generalised linear model trained by T steps θ ← θ − η·v, v ← m·v + (Σ_i ∇ℓ_i +
+//            noise)/n, released as the average of the second half of the iterates (or as the last
+//            one).
+// Guarantee  T-fold composition of a discrete Gaussian mechanism on a vector of ℓ2-sensitivity Δ: Δ
+//            = slope norm for add_remove and zero_out, twice that for replace_one. The event says
+//            exactly that; every iterate may be seen.
+// Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball
+//            (exact_rows.hpp). Slope norm: 1 for one output, √2 for softmax (‖p − e_y‖ ≤ √2) and
+//            for one-vs-rest, whose slopes are clipped to it. The divisor n is the declared number
+//            of rows, a public constant, whatever the true number is.
+//            Step size and number of steps by a public rule: all noise together moves a prediction
+//            ⟨θ, x⟩ by about (η·T/(1 − m))·(noise of one coordinate of the mean gradient at the
+//            whole budget), whatever T and the dimension are; η·T is chosen so that this is
+//            `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is
+//            read from the data.
+//            Where the rule would like more than kMostSteps steps (many rows, a large budget), a
+//            tenth of the budget goes to a metric instead
 //            (noisy_metric.hpp) and kMetricSteps steps θ ← θ − M⁻¹v are enough.
-// Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is post-processing.
+// Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is
+//            post-processing.
 // Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Noisy gradient descent".
 #pragma once
 
@@ -70,7 +77,8 @@ class NoisyGradientPlan {
   LatticeNoise noise_;  // of one step
 };
 
-// The slopes of every loss for ExactRows::weighted_sum: one output (y = ±1 or in [−1, 1]) or several (y = class index).
+// The slopes of every loss for ExactRows::weighted_sum: one output (y = ±1 or in [−1, 1]) or
+// several (y = class index).
 ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& rows);
 
 }  // namespace sotto

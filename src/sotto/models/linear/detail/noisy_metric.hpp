@@ -1,13 +1,20 @@
-// The metric of preconditioned gradient descent: a noisy bound on the curvature of a loss over all records.
+// The metric of preconditioned gradient descent: a noisy bound on the curvature of a loss over all
+// records.
 //
-// What       M = c·S̃/n + λI, where S̃ is the second-moment matrix Σ x xᵀ with Gaussian noise, c the curvature of the loss and n the declared
-//            number of rows. Steps θ ← θ − M⁻¹g need far fewer releases than steps along g when columns differ in spread or are correlated.
-// Guarantee  One discrete Gaussian mechanism on the upper triangle of Σ x xᵀ, of ℓ2-sensitivity k (√2·k for replace_one) for a unit with k records.
-// Method     ‖x xᵀ‖_F = ‖x‖² ≤ 1 for rows in the unit ball; ‖x xᵀ − x′x′ᵀ‖_F ≤ √2. λ is at least 2σ√d·c/n, beyond which the spectrum of the noise hardly
-//            reaches: then M ⪰ the Hessian of the mean loss, and steps of length 1 descend. Negative eigenvalues of S̃ are set to 0.
-//            Of more than 2^17 declared rows a share is enough: S̃ then sums the records whose own hash falls below the share (a public function of
-//            the record, so the sensitivity is the same) and n is that share of the declared rows.
-// Numerics   Sums are exact integers (exact_rows.hpp), noise is an exact integer sampler; the rest is post-processing.
+// What       M = c·S̃/n + λI, where S̃ is the second-moment matrix Σ x xᵀ with Gaussian noise, c
+//            the curvature of the loss and n the declared number of rows. Steps θ ← θ − M⁻¹g need
+//            far fewer releases than steps along g when columns differ in spread or are correlated.
+// Guarantee  One discrete Gaussian mechanism on the upper triangle of Σ x xᵀ, of ℓ2-sensitivity k
+//            (√2·k for replace_one) for a unit with k records.
+// Method     ‖x xᵀ‖_F = ‖x‖² ≤ 1 for rows in the unit ball; ‖x xᵀ − x′x′ᵀ‖_F ≤ √2. λ is at least
+//            2σ√d·c/n, beyond which the spectrum of the noise hardly reaches: then M ⪰ the Hessian
+//            of the mean loss, and steps of length 1 descend. Negative eigenvalues of S̃ are set to
+//            0.
+//            Of more than 2^17 declared rows a share is enough: S̃ then sums the records whose own
+//            hash falls below the share (a public function of the record, so the sensitivity is the
+//            same) and n is that share of the declared rows.
+// Numerics   Sums are exact integers (exact_rows.hpp), noise is an exact integer sampler; the rest
+//            is post-processing.
 // Reference  [BL88] for the bound; docs/math/linear-models.md, section "Noisy gradient descent".
 #pragma once
 

@@ -1,15 +1,23 @@
 // Objective perturbation: add a random linear term to a regularised loss, then minimise.
 //
-// What       θ* = argmin Σℓ + (Λ/2)‖θ‖² + ⟨b, θ⟩. b has density ∝ exp(−ε′‖b‖₂/Δ) for a pure ε and is Gaussian for (ε, δ) or ρ. What is released is a
-//            certified approximation of θ* plus a little lattice noise (covering_noise.hpp) that hides what it lacks.
-// Guarantee  event(): pure ε | (ε, δ) | for ρ a Gaussian composed with a small pure ε; each composed with the covering noise.
-// Method     The cost of the exact minimiser is objective_bound.hpp. The covering noise takes 1 % of the budget.
-//            Λ by a public rule unless λ = Λ/rows is given: E‖b‖/norm, where a random gradient of norm ‖b‖ and the pull Λ·norm of the
-//            regulariser balance, but at least as much as makes the determinant free (logistic) or cheap (an eighth of ε, hinge).
-//            A given λ is raised where the determinant would eat more than half of ε. For ρ: binary logistic loss only, Λ ≥ 2σ² (replace_one) or less at a price.
-//            Nothing is divided by a number of records; the intercept is a regularised coordinate of a row in the unit ball.
-//            The randomness does not depend on data; a minimiser that cannot be certified stops the run (see output_perturbation.hpp).
-// Numerics   b is within a stated error of an ideal draw (continuous_noise.hpp); the covering noise pays for that too.
+// What       θ* = argmin Σℓ + (Λ/2)‖θ‖² + ⟨b, θ⟩. b has density ∝ exp(−ε′‖b‖₂/Δ) for a pure ε and
+//            is Gaussian for (ε, δ) or ρ. What is released is a certified approximation of θ* plus
+//            a little lattice noise (covering_noise.hpp) that hides what it lacks.
+// Guarantee  event(): pure ε | (ε, δ) | for ρ a Gaussian composed with a small pure ε; each
+//            composed with the covering noise.
+// Method     The cost of the exact minimiser is objective_bound.hpp. The covering noise takes 1 %
+//            of the budget.
+//            Λ by a public rule unless λ = Λ/rows is given: E‖b‖/norm, where a random gradient of
+//            norm ‖b‖ and the pull Λ·norm of the regulariser balance, but at least as much as makes
+//            the determinant free (logistic) or cheap (an eighth of ε, hinge).
+//            A given λ is raised where the determinant would eat more than half of ε. For ρ: binary
+//            logistic loss only, Λ ≥ 2σ² (replace_one) or less at a price.
+//            Nothing is divided by a number of records; the intercept is a regularised coordinate
+//            of a row in the unit ball.
+//            The randomness does not depend on data; a minimiser that cannot be certified stops the
+//            run (see output_perturbation.hpp).
+// Numerics   b is within a stated error of an ideal draw (continuous_noise.hpp); the covering noise
+//            pays for that too.
 // Reference  [CMS11], [KST12], [INSTTW19], [RKW23]; docs/math/objective-perturbation.md.
 #pragma once
 

@@ -1,16 +1,23 @@
 // Output perturbation: minimise a regularised loss, then add noise to the minimiser.
 //
-// What       θ = argmin Σℓ + (Λ/2)‖θ‖², released with noise: of density ∝ exp(−ε‖z‖₂/Δ) for a pure ε, Gaussian for (ε, δ) or ρ.
-// Guarantee  The event: a pure ε composed with the noise that covers floating point, or one discrete Gaussian.
-// Method     Σℓ changes by one record's loss, whose gradient has norm ≤ L: between neighbours minimisers move by at most L/Λ (2L/Λ when a
-//            record is replaced), because J is Λ-strongly convex. The computed minimiser is certified to lie within γ/Λ, so that
-//            Δ = (L or 2L, plus 2γ)/Λ. Rows include the intercept and lie in the unit ball; the intercept is regularised like
-//            everything else. L: 1, √2 for softmax, √K for one-vs-rest (convex_problem.hpp).
-//            Nothing is divided by a number of records. λ = Λ/rows by a public rule unless given: it balances the expected loss that noise
-//            causes, trace·rows·v/(2Λ²) with v = Λ² × the variance of a coordinate, against Λ·norm²/2.
-//            γ is a public constant, above what rounding takes at the minimiser of any data of up to four times the declared rows; of
-//            more, the first so many are used. Every run ends with a certified minimiser (minimiser.hpp).
-//            Squared loss has no bounded slope and is refused; sufficient statistics serve it better.
+// What       θ = argmin Σℓ + (Λ/2)‖θ‖², released with noise: of density ∝ exp(−ε‖z‖₂/Δ) for a pure
+//            ε, Gaussian for (ε, δ) or ρ.
+// Guarantee  The event: a pure ε composed with the noise that covers floating point, or one
+//            discrete Gaussian.
+// Method     Σℓ changes by one record's loss, whose gradient has norm ≤ L: between neighbours
+//            minimisers move by at most L/Λ (2L/Λ when a record is replaced), because J is
+//            Λ-strongly convex. The computed minimiser is certified to lie within γ/Λ, so that
+//            Δ = (L or 2L, plus 2γ)/Λ. Rows include the intercept and lie in the unit ball; the
+//            intercept is regularised like everything else. L: 1, √2 for softmax, √K for
+//            one-vs-rest (convex_problem.hpp).
+//            Nothing is divided by a number of records. λ = Λ/rows by a public rule unless given:
+//            it balances the expected loss that noise causes, trace·rows·v/(2Λ²) with v = Λ² × the
+//            variance of a coordinate, against Λ·norm²/2. γ is a public constant, above what
+//            rounding takes at the minimiser of any data of up to four times the declared rows; of
+//            more, the first so many are used. Every run ends with a certified minimiser
+//            (minimiser.hpp).
+//            Squared loss has no bounded slope and is refused; sufficient statistics serve it
+//            better.
 // Numerics   The query is put on a lattice; see AdditiveMechanism and CoveringNoise.
 // Reference  [CMS11], [BST14]; docs/math/output-perturbation.md.
 #pragma once
@@ -64,9 +71,10 @@ class OutputPerturbationPlan {
   std::optional<AdditiveMechanism> gaussian_;
 };
 
-// The gradient norm to which minimisers are certified: public, and four times what rounding can take at the minimiser of any data of up to
-// most_rows(problem.rows), problem.rows being the declared number.
-// kLongerNoise: a linear term so many times as long as problem.linear_norm is allowed for.
+// The gradient norm to which minimisers are certified: public, and four times what rounding can
+// take at the minimiser of any data of up to most_rows(problem.rows), problem.rows being the
+// declared number. kLongerNoise: a linear term so many times as long as problem.linear_norm is
+// allowed for.
 inline constexpr double kLongerNoise = 16;
 double minimiser_tolerance(ProblemSize problem);
 std::size_t most_rows(double declared);

@@ -1,8 +1,9 @@
-// Detail: which trees of a forest a record takes part in: all of them, or one that its own content decides.
+// Detail: which trees of a forest a record takes part in: all of them, or one that its own content
+// decides.
 //
-// Disjoint: a hash under a key that was drawn for this run, of the record's own levels and target. What
-// other records are plays no part, so that a record that comes or goes changes one tree, and its
-// copies are in the same one. Nothing rests on the key being secret.
+// Disjoint: a hash under a key that was drawn for this run, of the record's own levels and target.
+// What other records are plays no part, so that a record that comes or goes changes one tree, and
+// its copies are in the same one. Nothing rests on the key being secret.
 #pragma once
 
 #include <bit>

@@ -1,15 +1,19 @@
-// Sums of the records of every node of a level, by column, level and class; and how good a question is.
+// Sums of the records of every node of a level, by column, level and class; and how good a question
+// is.
 //
-// What       cells(): for each node, column and level the count of each class, or count, Σy and Σy² of a
-//            number y ∈ [−1, 1]. score(): minus the impurity that a question leaves, for classes
-//            Σ_{a<b} n_a·n_b/n on both sides, for a number a quarter of the sum of squares about the mean.
-// Guarantee  Adding a record to a node moves the scores of all questions of that node, and of no other,
-//            by a number in [−1, 0].
+// What       cells(): for each node, column and level the count of each class, or count, Σy and Σy²
+//            of a number y ∈ [−1, 1]. score(): minus the impurity that a question leaves, for
+//            classes Σ_{a<b} n_a·n_b/n on both sides, for a number a quarter of the sum of squares
+//            about the mean.
+// Guarantee  Adding a record to a node moves the scores of all questions of that node, and of no
+//            other, by a number in [−1, 0].
 // Method     Impurity I of one side with n records, n_a of class a; a record of class a is added:
-//              I′ − I = ((n − n_a)² + Σ_{b≠a} n_b²)/(2n(n + 1)) ∈ [0, 1), as Σ_{b≠a} n_b² ≤ (n − n_a)².
+//              I′ − I = ((n − n_a)² + Σ_{b≠a} n_b²)/(2n(n + 1)) ∈ [0, 1), as Σ_{b≠a} n_b² ≤ (n −
+//              n_a)².
 //            Sum of squares S about the mean m: S′ − S = (y − m)²·n/(n + 1) ∈ [0, 4).
-// Numerics   Sums are integers; y in steps of 2^−20. Scores are computed in double precision; for up to
-//            2^31 records of a node their error is below 2^−18, which kScoreSensitivity pays for.
+// Numerics   Sums are integers; y in steps of 2^−20. Scores are computed in double precision; for
+//            up to 2^31 records of a node their error is below 2^−18, which kScoreSensitivity pays
+//            for.
 // Reference  docs/math/trees.md.
 #pragma once
 

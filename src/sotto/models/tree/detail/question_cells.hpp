@@ -1,6 +1,8 @@
-// Detail: the cells that questions need: four bins of a number together, the levels of other columns as they are.
+// Detail: the cells that questions need: four bins of a number together, the levels of other
+// columns as they are.
 //
-// Questions about a number are asked at the starts of these cells, so nothing finer has to be counted, or noised.
+// Questions about a number are asked at the starts of these cells, so nothing finer has to be
+// counted, or noised.
 #pragma once
 
 #include <cstdint>

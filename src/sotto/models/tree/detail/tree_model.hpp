@@ -1,7 +1,8 @@
-// Detail: a decision tree of fixed depth: every inner node asks one question, every leaf has an answer.
+// Detail: a decision tree of fixed depth: every inner node asks one question, every leaf has an
+// answer.
 //
-// Nodes are numbered as in a heap: the children of node i are 2i + 1 (no) and 2i + 2 (yes). A question
-// is "is the number at or above the start of this bin" or "is the category this one".
+// Nodes are numbered as in a heap: the children of node i are 2i + 1 (no) and 2i + 2 (yes). A
+// question is "is the number at or above the start of this bin" or "is the category this one".
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct TreeModel {
                    std::size_t levels) const;
 };
 
-// As a model of the shelf: the mean of what the trees answer. Throws DataError when a tree does not fit
-// the encoder.
+// As a model of the shelf: the mean of what the trees answer. Throws DataError when a tree does not
+// fit the encoder.
 std::unique_ptr<Model> tree_predictor(std::vector<TreeModel> trees, const Facts& facts);
 // One tree, or a forest.
 std::unique_ptr<Model> load_trees(const Files& files, Facts& facts);

@@ -1,4 +1,5 @@
-// Outward rounding: the last step of every bound, after the error of what came before has been counted.
+// Outward rounding: the last step of every bound, after the error of what came before has been
+// counted.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-#include "sotto/accounting/numeric/detail/mills.hpp"
+#include "sotto/core/numeric/mills.hpp"
 
 #include <cmath>
 #include <numbers>
 
-#include "sotto/accounting/numeric/detail/search.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {

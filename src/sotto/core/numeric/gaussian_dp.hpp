@@ -1,11 +1,16 @@
 // Gaussian differential privacy: the Gaussian mechanism exactly, in every direction.
 //
-// What       μ-GDP is the guarantee of telling N(0,1) from N(μ,1). δ(ε), ε(δ), the largest μ (smallest noise) for a target (ε,δ),
-//            the trade-off curve of f-DP, composition and group privacy.
-// Guarantee  delta_upper and epsilon_upper are never below the exact value, the lower ones never above, both within 1e-12 relative.
-//            A Gaussian mechanism of noise multiplier s is (1/s)-GDP, and nothing is lost by saying so.
-// Method     δ(ε) = φ(u)(R(u) − R(u+μ)), u = ε/μ − μ/2, R the Mills ratio: no cancellation, any δ down to 1e-300.
-// Numerics   φ(u) errs by u² roundings; the result is widened by that. Inverses keep a bracket and return its safe end.
+// What       μ-GDP is the guarantee of telling N(0,1) from N(μ,1). δ(ε), ε(δ), the largest μ
+//            (smallest noise) for a target (ε,δ), the trade-off curve of f-DP, composition and
+//            group privacy.
+// Guarantee  delta_upper and epsilon_upper are never below the exact value, the lower ones never
+//            above, both within 1e-12 relative.
+//            A Gaussian mechanism of noise multiplier s is (1/s)-GDP, and nothing is lost by saying
+//            so.
+// Method     δ(ε) = φ(u)(R(u) − R(u+μ)), u = ε/μ − μ/2, R the Mills ratio: no cancellation, any δ
+//            down to 1e-300.
+// Numerics   φ(u) errs by u² roundings; the result is widened by that. Inverses keep a bracket and
+//            return its safe end.
 // Reference  [BW18] analytic calibration; [DRS22] Gaussian DP; docs/math/composition.md.
 #pragma once
 
@@ -32,7 +37,8 @@ double gaussian_tradeoff(double mu, double false_positive_rate);
 double compose_mu(std::span<const double> mus);        // √Σμ², rounded up
 double group_mu(double mu, std::uint64_t group_size);  // kμ, rounded up
 
-// An ε-DP mechanism is μ-GDP with this μ: the smallest Gaussian trade-off curve below that of randomized response.
+// An ε-DP mechanism is μ-GDP with this μ: the smallest Gaussian trade-off curve below that of
+// randomized response.
 double pure_to_mu(double epsilon);
 
 }  // namespace sotto

@@ -1,10 +1,10 @@
-#include "sotto/accounting/numeric/detail/search.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 #include <cmath>
 #include <numbers>
 #include <vector>
 
-#include "sotto/accounting/numeric/detail/outward.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 

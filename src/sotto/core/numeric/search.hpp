@@ -10,7 +10,8 @@ struct Bracket {
   double low, high;
 };
 
-// Narrows [low, high], where f(low) > 0 ≥ f(high), until high − low ≤ tolerance·max(|low|, |high|). Both ends keep their signs.
+// Narrows [low, high], where f(low) > 0 ≥ f(high), until high − low ≤ tolerance·max(|low|, |high|).
+// Both ends keep their signs.
 // Combines inverse quadratic steps with bisection (Chandrupatla).
 Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance);
 
@@ -19,7 +20,8 @@ struct LeastPoint {
   bool at_edge;  // the smallest value lies at an end of the interval searched
 };
 
-// Scans `points` places of [low, high] evenly, then golden section around the best to the given width.
+// Scans `points` places of [low, high] evenly, then golden section around the best to the given
+// width.
 LeastPoint minimise(const std::function<double(double)>& f, double low, double high, int points,
                     double width);
 
