@@ -186,8 +186,8 @@ Command audit_command() {
           .examples = {{"Scores of members and of others, against a claim",
                         "sotto audit scores --members in.csv --nonmembers out.csv --delta 1e-5 "
                         "--claim 1"}},
-          .commands = {audit_scores_command(), audit_mechanism_command(), audit_one_run_command(),
-                       audit_counts_command()}};
+          .commands = {audit_replay_command(), audit_scores_command(), audit_mechanism_command(),
+                       audit_one_run_command(), audit_counts_command()}};
 }
 
 }  // namespace sotto::cli

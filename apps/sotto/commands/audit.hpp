@@ -10,6 +10,7 @@ namespace sotto::cli {
 
 Command audit_counts_command();
 Command audit_mechanism_command();
+Command audit_replay_command();
 Command audit_one_run_command();
 Command audit_scores_command();
 
