@@ -10,6 +10,8 @@
 namespace sotto {
 namespace {
 
+// A transform over so wide a loss takes long and says no more than any other bound.
+constexpr double kMeaningless = 1e5;
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 
 const GaussianPiece* plain_gaussian(const LossLaw& law) {
@@ -167,6 +169,11 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     moments = moments_for(tail);
     candidates = candidates_for(question, moments, direction);
   }
+  const double about = question.for_epsilon ? candidates.front().saddle.epsilon : question.value;
+  if (about > kMeaningless)
+    throw AccountingError(
+        "the privacy loss is beyond 100000, where no distribution of it is computed",
+        "this protects nothing; more noise or fewer steps are needed");
   CertifiedInterval best;
   Refined first;
   for (const Candidate& c : candidates) {
