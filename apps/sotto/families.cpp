@@ -9,6 +9,7 @@
 #include "sotto/models/kernel/kernel_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
+#include "sotto/models/synthesis/synthesis_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
 namespace sotto::cli {
@@ -19,8 +20,9 @@ constexpr const char* kAutomatic = "auto";
 std::vector<Family>& list() {
   // A new family is one line here, and one in its module's CMakeLists.txt.
   static std::vector<Family> all = {
-      linear_family(),   naive_bayes_family(), tree_family(),   forest_family(),
-      boosting_family(), additive_family(),    kernel_family(), deep::network_declaration(),
+      linear_family(), naive_bayes_family(), tree_family(),
+      forest_family(), boosting_family(),    additive_family(),
+      kernel_family(), synthesis_family(),   deep::network_declaration(),
   };
   return all;
 }

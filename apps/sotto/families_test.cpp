@@ -154,11 +154,15 @@ TEST_F(Families, AnArtifactNamesItsFamilyVerifiesPredictsAndIsEvaluated) {
     EXPECT_EQ(run_once({"verify", path("model")}).code, 0);
     EXPECT_THAT(run_once({"inspect", path("model")}).out, HasSubstr("differentially private"));
 
-    const Words predict = {"predict", "--model", path("model"),  "--data",
-                           data,      "--out",   path("out.csv")};
-    Rng unused = Rng::insecure_seed(1);
-    const Outcome first = run_words(predict, unused, path("out.csv")),
-                  second = run_words(predict, unused, path("out.csv"));
+    const bool generates = offer.target.empty() &&
+                           find_kind(*offer.family, offer.kind)->tasks.front() == Task::generate;
+    const Words predict =
+        generates
+            ? Words{"synthesize", "--model", path("model"), "--rows", "8", "--out", path("out.csv")}
+            : Words{"predict", "--model", path("model"), "--data", data, "--out", path("out.csv")};
+    Rng one = Rng::insecure_seed(1), same = Rng::insecure_seed(1);
+    const Outcome first = run_words(predict, one, path("out.csv")),
+                  second = run_words(predict, same, path("out.csv"));
     ASSERT_EQ(first.code, 0) << first.err;
     EXPECT_EQ(first.files, second.files);
     const std::string& text = first.files.at("out.csv");

@@ -28,6 +28,7 @@ Command schema_command();
 Command schema_check_command();
 Command schema_draft_command();
 Command sweep_command();
+Command synthesize_command();
 Command train_command();
 Command verify_command();
 

@@ -35,10 +35,14 @@ using Json = nlohmann::ordered_json;
 bool is_alone(const std::string& place) { return std::filesystem::is_regular_file(place); }
 
 // Of a directory with the files it certifies, whose digests are checked, or of a release: a file
-// alone.
+// alone, or beside the files that it certifies.
 Certificate certificate_in(const std::string& place, const std::string& text) {
   if (!is_alone(place)) return read_certified(place, text).certificate;
-  return certificate_from_json(parse_json(text, fmt::format("'{}'", place)));
+  Certificate c = certificate_from_json(parse_json(text, fmt::format("'{}'", place)));
+  // Of a release that is files, these are beside it.
+  if (c.family.empty()) return c;
+  const std::string beside = std::filesystem::path(place).parent_path().string();
+  return read_certified(beside.empty() ? "." : beside, text).certificate;
 }
 
 // Nothing when there is no signature; with a key there must be one, and by that key.
@@ -127,6 +131,11 @@ void run_inspect(const Arguments& arguments, Context& context) {
   show_portrait(place, c, arguments, context);
 }
 
+// One release may have several results, such as records and the generator that drew them.
+bool names_result(const std::string& results, const std::string& digest) {
+  return (" " + results + " ").find(" " + digest + " ") != std::string::npos;
+}
+
 // The ledger holds, has the certificate's entry for the same events, unit and relation, committed
 // for this very result, and its chain contains the certificate's head.
 void compare_ledger(const Certificate& c, const ledger::StoreLocation& location) {
@@ -155,7 +164,7 @@ void compare_ledger(const Certificate& c, const ledger::StoreLocation& location)
       fail(fmt::format("entry {} of the ledger paid for other events", r.entry));
     if (r.result.empty())
       fail(fmt::format("entry {} of the ledger does not say which result it paid for", r.entry));
-    if (r.result != result_digest(c.files))
+    if (!names_result(r.result, result_digest(c.files)))
       fail(fmt::format("entry {} of the ledger paid for another result", r.entry));
     return;
   }

@@ -146,7 +146,11 @@ void write_certified(const std::string& directory, const std::map<std::string, s
 
 CertificateText read_certificate_text(const std::string& place) {
   std::error_code error;
-  if (!fs::is_directory(place, error)) return {read_text(place, kMostCertificateBytes), {}};
+  if (!fs::is_directory(place, error)) {
+    const fs::path beside = place + ".sig";
+    return {read_text(place, kMostCertificateBytes),
+            fs::exists(beside) ? read_text(beside, kMostSignatureBytes) : std::string()};
+  }
   const fs::path directory(place), signature = directory / "certificate.sig";
   return {read_text(directory / "certificate.json", kMostCertificateBytes),
           fs::exists(signature) ? read_text(signature, kMostSignatureBytes) : std::string()};

@@ -35,7 +35,8 @@ void write_certified(const std::string& directory, const std::map<std::string, s
 struct CertificateText {
   std::string certificate, signature;  // no signature: empty
 };
-// Of a directory, or of a release: a file alone. Throws DataError.
+// Of a directory, or of a release: a file alone, with its signature beside it under the same name
+// and .sig. Throws DataError.
 CertificateText read_certificate_text(const std::string& place);
 
 // All files that the certificate names: regular ones, at most 100, 8 GiB in all. Throws DataError

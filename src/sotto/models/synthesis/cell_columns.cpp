@@ -1,0 +1,174 @@
+#include "sotto/models/synthesis/detail/cell_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/error.hpp"
+#include "sotto/noise/uniform.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kWholeEnough = 1e-6, kBoundEnough = 1e-12;
+constexpr double kPoints = 100;         // of the decimal grid in a bin, at least
+constexpr double kExactWhole = 0x1p50;  // up to here a grid point is what it says
+
+bool is_whole_number(double x) { return std::abs(x) < 1e15 && x == std::nearbyint(x); }
+
+double between(double lower, double upper, double share) {
+  return lower * (1 - share) + upper * share;
+}
+
+double uniform(Rng& rng) { return static_cast<double>(rng.next_u64() >> 11) * 0x1p-53; }
+
+// Uniform between lower and upper, neither of which it is, on a decimal grid where numbers allow one.
+double drawn(double lower, double upper, Rng& rng) {
+  const double step = std::pow(10, std::floor(std::log10((upper - lower) / kPoints)));
+  const double first = std::floor(lower / step) + 1, last = std::ceil(upper / step) - 1;
+  if (!(step > 0) || !(std::abs(first) < kExactWhole && std::abs(last) < kExactWhole) ||
+      last < first)
+    return std::min(between(lower, upper, uniform(rng)), upper);
+  const auto points = static_cast<std::uint64_t>(last - first) + 1;
+  const double at = first + static_cast<double>(uniform_below(rng, points));
+  // Dividing by a power of ten gives the nearest number to a short decimal; multiplying may not.
+  return step < 1 ? at / std::nearbyint(1 / step) : at * step;
+}
+
+std::string written(double value) { return fmt::format("{:.12g}", value == 0 ? 0.0 : value); }
+
+}  // namespace
+
+CellColumns::CellColumns(const Encoder& encoder, std::uint32_t bins)
+    : unit_scaling_(encoder.schema().scaling == Scaling::unit) {
+  std::size_t feature = 0, dense = 0, hot = 0, group = 0;
+  for (const ColumnSchema& column : encoder.schema().columns) {
+    if (column.role == Role::ignore || column.role == Role::user) continue;
+    const bool is_target = column.role == Role::target, is_group = column.role == Role::group;
+    const ColumnEncoder& read = is_target  ? encoder.target()
+                                : is_group ? encoder.groups()[group]
+                                           : encoder.features()[feature];
+    Column made = described(column, read, bins);
+    made.offset = size_;
+    if (is_target) {
+      made.from = From::target;
+      target_ = columns_.size();
+    } else if (is_group) {
+      made.from = From::group;
+      made.position = group++;
+    } else if (read.is_categorical()) {
+      made.from = From::hot;
+      made.position = hot++;
+      made.first = static_cast<std::uint32_t>(encoder.run(feature++).first);
+    } else {
+      made.position = dense++;
+      ++feature;
+    }
+    size_ += made.cells;
+    columns_.push_back(std::move(made));
+  }
+  if (columns_.size() > kMostColumns)
+    throw Unsupported(fmt::format("synthesis takes at most {} columns, and the schema has {}",
+                                  kMostColumns, columns_.size()),
+                      "set the role of some to \"ignore\"");
+  if (size_ > kMostTogether)
+    throw Unsupported(fmt::format("the columns have {} values together, and synthesis takes at "
+                                  "most {}",
+                                  size_, kMostTogether),
+                      "group values in the schema, or set the role of columns to \"ignore\"");
+}
+
+CellColumns::Column CellColumns::described(const ColumnSchema& column, const ColumnEncoder& encoder,
+                                           std::uint32_t bins) const {
+  Column made{.name = column.name};
+  if (column.type == ColumnType::numeric) {
+    made.numeric = true;
+    made.lower = column.bounds->lower();
+    made.upper = column.bounds->upper();
+    const double width = made.upper - made.lower;
+    made.whole = is_whole_number(made.lower) && is_whole_number(made.upper) && width <= kMostWhole;
+    made.cells = made.whole ? 2 * static_cast<std::uint32_t>(width) + 1 : bins + 2;
+    return made;
+  }
+  made.labels = encoder.labels();
+  const bool other = made.labels.size() > column.values.size() && !column.values.empty() &&
+                     column.type == ColumnType::categorical;
+  if (other) made.labels.pop_back();
+  const bool maybe_missing =
+      column.type == ColumnType::boolean && column.missing != Missing::refuse;
+  const std::size_t cells = made.labels.size() + (other || maybe_missing ? 1 : 0);
+  if (cells > kMostCells)
+    throw Unsupported(fmt::format("column '{}' has more than {} values", column.name, kMostCells),
+                      "group its values in the schema");
+  made.cells = static_cast<std::uint32_t>(cells);
+  return made;
+}
+
+std::uint32_t CellColumns::cell_of(const Column& column, double place) const {
+  place = std::clamp(place, 0.0, 1.0);
+  if (column.whole) {
+    const double at = place * (column.upper - column.lower), nearest = std::nearbyint(at);
+    if (std::abs(at - nearest) <= kWholeEnough) return 2 * static_cast<std::uint32_t>(nearest);
+    return 2 * static_cast<std::uint32_t>(std::floor(at)) + 1;
+  }
+  if (place <= kBoundEnough) return 0;
+  if (place >= 1 - kBoundEnough) return column.cells - 1;
+  const std::uint32_t bins = column.cells - 2;
+  return 1 + std::min(bins - 1, static_cast<std::uint32_t>(place * static_cast<double>(bins)));
+}
+
+void CellColumns::read(const Table& table, std::size_t row, std::span<std::uint32_t> cells) const {
+  const std::span<const double> dense = table.dense(row);
+  const std::span<const std::uint32_t> hot = table.hot(row);
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const Column& column = columns_[j];
+    switch (column.from) {
+      case From::hot: cells[j] = hot[column.position] - column.first; break;
+      case From::group: cells[j] = table.groups(column.position)[row]; break;
+      case From::target: {
+        const double y = table.targets()[row];
+        cells[j] = column.numeric ? cell_of(column, (y + 1) / 2) : static_cast<std::uint32_t>(y);
+        break;
+      }
+      case From::dense: {
+        const double x = dense[column.position];
+        if (column.numeric)
+          cells[j] = cell_of(column, unit_scaling_ ? x : (x + 1) / 2);
+        else
+          cells[j] = x > 0.5 ? 1 : x < 0.5 ? 0 : 2;
+        break;
+      }
+    }
+    cells[j] = std::min(cells[j], column.cells - 1);
+  }
+}
+
+std::pair<double, double> CellColumns::edges(const Column& column, std::uint32_t cell) const {
+  if (column.whole) return {column.lower + cell / 2, column.lower + cell / 2 + 1};
+  const double parts = column.cells - 2.0, at = cell - 1.0;
+  return {between(column.lower, column.upper, at / parts),
+          between(column.lower, column.upper, (at + 1) / parts)};
+}
+
+std::string CellColumns::text(std::size_t j, std::uint32_t cell, Rng& rng) const {
+  const Column& column = columns_[j];
+  if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : std::string();
+  if (column.whole && cell % 2 == 0) return written(column.lower + cell / 2);
+  if (!column.whole && cell == 0) return written(column.lower);
+  if (!column.whole && cell + 1 == column.cells) return written(column.upper);
+  const auto [low, high] = edges(column, cell);
+  return written(drawn(low, high, rng));
+}
+
+std::string CellColumns::label(std::size_t j, std::uint32_t cell) const {
+  const Column& column = columns_[j];
+  if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : "other";
+  if (column.whole && cell % 2 == 0) return written(column.lower + cell / 2);
+  if (!column.whole && cell == 0) return written(column.lower);
+  if (!column.whole && cell + 1 == column.cells) return written(column.upper);
+  const auto [low, high] = edges(column, cell);
+  return fmt::format("{:.4g} to {:.4g}", low, high);
+}
+
+}  // namespace sotto

@@ -1,0 +1,111 @@
+#include "sotto/models/synthesis/detail/level_groups.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sotto {
+namespace {
+
+constexpr double kSure = 3;  // standard deviations from which a count is told from noise
+constexpr double kLowestBar = 1e-3;
+
+// The level of each cell in the order of the cells: a level ends once it has `bar` records, and
+// before a cell that has so many alone.
+std::uint32_t runs(std::span<const double> counts, double least, double bar,
+                   std::vector<std::uint32_t>& level) {
+  std::uint32_t levels = 0;
+  double records = 0;
+  bool open = false;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    if (open && counts[c] >= bar && records >= least) {
+      ++levels;
+      open = false;
+    }
+    if (!open) records = 0;
+    open = true;
+    level[c] = levels;
+    records += counts[c];
+    if (records >= bar) {
+      ++levels;
+      open = false;
+    }
+  }
+  if (!open) return std::max(1u, levels);
+  if (levels == 0) return 1;
+  // What is left over joins the last level.
+  for (std::size_t c = counts.size(); c-- > 0 && level[c] == levels;) level[c] = levels - 1;
+  return levels;
+}
+
+void group_numbers(std::span<const double> counts, double deviation, ColumnLevels& made) {
+  const double least = kSure * deviation, lowest = std::max(least, kLowestBar);
+  made.levels = runs(counts, least, lowest, made.level);
+  if (made.levels <= ColumnLevels::kMostNumbers) return;
+  // Counts are finite, so a bar that rises ends it.
+  for (double bar = lowest; made.levels > ColumnLevels::kFewNumbers; bar *= 1.1)
+    made.levels = runs(counts, least, bar, made.level);
+}
+
+void group_categories(std::span<const double> counts, double deviation, ColumnLevels& made) {
+  std::vector<std::uint32_t> order(counts.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
+  std::vector<bool> alone(counts.size());
+  for (std::size_t i = 0; i < order.size() && i + 1 < ColumnLevels::kMostCategories; ++i)
+    alone[order[i]] = counts[order[i]] >= kSure * deviation;
+  bool rest = false;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    if (alone[c])
+      made.level[c] = made.levels++;
+    else
+      rest = true;
+  }
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    if (!alone[c]) made.level[c] = made.levels;
+  if (rest) ++made.levels;
+}
+
+}  // namespace
+
+ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder order) {
+  std::vector<double> counts(given.begin(), given.end());
+  const bool has_gaps = order == CellOrder::whole_numbers && counts.size() > 1;
+  bool gaps = true;
+  if (has_gaps) {
+    double between = 0, parts = 0;
+    for (std::size_t c = 1; c < counts.size(); c += 2) between += counts[c], ++parts;
+    gaps = between > kSure * deviation * std::sqrt(parts);
+    for (std::size_t c = 1; !gaps && c < counts.size(); c += 2) counts[c] = 0;
+  }
+  ColumnLevels made;
+  made.level.resize(counts.size());
+  if (order == CellOrder::categories)
+    group_categories(counts, deviation, made);
+  else
+    group_numbers(counts, deviation, made);
+
+  made.share.resize(counts.size());
+  for (std::uint32_t l = 0; l < made.levels; ++l) {
+    std::vector<std::size_t> cells;
+    for (std::size_t c = 0; c < counts.size(); ++c)
+      if (made.level[c] == l && (gaps || c % 2 == 0)) cells.push_back(c);
+    // A level of nothing but one gap: it is as likely as that gap, which is not at all.
+    if (cells.empty())
+      for (std::size_t c = 0; c < counts.size(); ++c)
+        if (made.level[c] == l) cells.push_back(c);
+    const auto size = static_cast<double>(cells.size());
+    double mean = 0, spread = 0, total = 0;
+    for (const std::size_t c : cells) mean += counts[c] / size;
+    for (const std::size_t c : cells) spread += (counts[c] - mean) * (counts[c] - mean);
+    const double kept =
+        spread > 0 ? std::max(0.0, 1 - (size - 1) * deviation * deviation / spread) : 0;
+    for (const std::size_t c : cells)
+      total += made.share[c] = std::max(0.0, mean + kept * (counts[c] - mean));
+    for (const std::size_t c : cells) made.share[c] = total > 0 ? made.share[c] / total : 1 / size;
+  }
+  return made;
+}
+
+}  // namespace sotto
