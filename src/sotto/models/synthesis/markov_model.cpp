@@ -199,9 +199,9 @@ void MarkovModel::fit(const std::vector<Marginal>& measured, double total, std::
   for (std::vector<double>& v : velocity) std::fill(v.begin(), v.end(), 0.0);
   double now = loss(measured, total, marginals(), gradient), alpha = 4 / (total * total * weights);
   std::vector<double> past;
-  std::uint64_t since = 0;  // steps with momentum
+  double since = 0;  // steps with momentum
   for (std::uint64_t i = 0; i < iterations; ++i) {
-    const double momentum = std::min(kMomentum, static_cast<double>(since) / (since + 3.0));
+    const double momentum = std::min(kMomentum, since / (since + 3));
     for (std::size_t t = 0; t < terms_.size(); ++t)
       for (std::size_t k = 0; k < from[t].size(); ++k)
         potentials_[t][k] = from[t][k] + momentum * velocity[t][k] - alpha * gradient[t][k];
