@@ -20,6 +20,7 @@
 #include "interleaved.hpp"
 #include "sotto/data/encoder.hpp"
 #include "sotto/mechanisms/budget.hpp"
+#include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/linear/training.hpp"
 
 namespace {
@@ -148,8 +149,9 @@ Facts facts_of_columns(std::size_t columns, std::size_t rows, bool classes) {
   toml += classes ? "[columns.y]\ntype = \"boolean\"\nrole = \"target\"\n"
                   : "[columns.y]\ntype = \"numeric\"\nrole = \"target\"\nbounds = [-10, 10]\n";
   const Schema schema = Schema::from_toml(toml);
-  const LinearKind kind = classes ? LinearKind::logistic : LinearKind::linear;
-  return table_facts(with_basis(schema, kind));
+  const Family family = linear_family();
+  return facts_for(family, schema,
+                   make_request(family, classes ? "logistic" : "linear", Budget::pure(1)));
 }
 
 Table table_of(const Data& data, const Encoder& encoder) {

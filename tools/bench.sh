@@ -12,6 +12,11 @@ for program in "$build"/bin/*_bench; do
   echo "== $name"
   "$program" --benchmark_out="$build/results/$name.json"
 done
+# From a file to a model, beside pandas and scikit-learn where they are installed.
+if [ -x "$build/bin/sotto" ] && python3 -c 'import numpy' 2> /dev/null; then
+  echo "== file_to_model"
+  python3 bench/file_to_model.py "$build/bin/sotto" --out "$build/results/file_to_model.json"
+fi
 # Whole training of networks against an ordinary loop, both kinds of noise.
 if [ -x "$build/bin/sotto-deep" ] && [ -x "$build/bin/sotto" ]; then
   for model in softmax mlp cnn cifar_cnn embedding lstm transformer; do

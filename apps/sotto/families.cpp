@@ -120,7 +120,7 @@ Option kind_option(bool many) {
   Option option{.name = "model",
                 .type = Type::choice,
                 .value = "KIND",
-                .help = "what to fit",
+                .help = "what to fit; default logistic, or linear for a number",
                 .fallback = families().front().kinds.front().name};
   for (const Family& family : families())
     for (const Kind& kind : family.kinds) option.choices.push_back(kind.name);

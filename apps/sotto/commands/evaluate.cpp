@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "decision.hpp"
 #include "evaluation.hpp"
 #include "families.hpp"
+#include "metric.hpp"
 #include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learning/artifact.hpp"
@@ -27,6 +29,28 @@ std::optional<std::size_t> add_groups(const Arguments& arguments, const Encoder&
   if (found == declared.end()) options.extra_groups = {column};
   subject.groups = encoder.group(column).labels();
   return static_cast<std::size_t>(found - declared.begin());
+}
+
+// One figure and nothing else, for scripts.
+void run_metric(const Arguments& arguments, Context& context, const Subject& subject) {
+  if (has_budget(arguments))
+    throw InvalidArgument("--metric is of an evaluation without a budget",
+                          "the figures of one budget come together: leave --metric out");
+  const std::string metric = metric_named(arguments.text("metric"), subject.labels.size());
+  const std::vector<ScoredRow> rows = subject.score();
+  if (rows.empty()) throw DataError("there are no rows to evaluate on");
+  const double value = measured(metric, subject.labels.size(), rows);
+  if (arguments.flag("json")) {
+    context.out.print("{}\n", nlohmann::ordered_json{{"schema", 1},
+                                                     {"metric", metric},
+                                                     {"value", value},
+                                                     {"rows", rows.size()},
+                                                     {"warning", "NOT PRIVATE"}}
+                                  .dump());
+  } else {
+    context.out.print("{:.6g}\n", value);
+    context.note("NOT PRIVATE: computed from the rows as they are");
+  }
 }
 
 void run(const Arguments& arguments, Context& context) {
@@ -60,6 +84,7 @@ void run(const Arguments& arguments, Context& context) {
     if (threshold) decide(rows, *threshold);
     return rows;
   };
+  if (arguments.given("metric")) return run_metric(arguments, context, subject);
   run_evaluation(arguments, context, subject);
 }
 
@@ -73,6 +98,7 @@ Command evaluate_command() {
                      .help = "also one line for each group of this categorical column",
                      .group = "Data"});
   options.push_back(threshold_option());
+  options.push_back(metric_option("this figure and nothing else, without a budget"));
   for (Option& option : budget_options()) options.push_back(std::move(option));
   for (Option& option : payment_options()) options.push_back(std::move(option));
   options.push_back(dry_run_option());
@@ -94,6 +120,8 @@ Command evaluate_command() {
           "matrix and, without a budget, how far probabilities are from what happens.",
       .examples = {{"R2 and errors, or accuracy, AUC and log-loss",
                     "sotto evaluate --model model --data people.csv"},
+                   {"One figure, for a script",
+                    "sotto evaluate --model model --data people.csv --metric rmse"},
                    {"By group, as JSON",
                     "sotto evaluate --model model --data people.csv --groups city --json"},
                    {"On private rows, with a certificate",

@@ -21,50 +21,109 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kShownCells = 20;
 constexpr std::size_t kLimit = std::size_t{16} << 20;
 
+// How the cells of one column are read, and how often not as they are.
+class CheckedColumn {
+ public:
+  CheckedColumn(const ColumnSchema& column, const Schema& schema, std::size_t field)
+      : column_(column), field_(field), readers_(readers(column, schema)) {
+    ColumnSchema strict = column;
+    strict.missing = Missing::refuse;
+    strict.invalid = Invalid::refuse;
+    strict_ = readers(strict, schema);
+  }
+
+  const ColumnSchema& column() const { return column_; }
+  std::size_t field() const { return field_; }
+  bool is_missing(std::string_view cell) const { return readers_.front().is_missing(cell); }
+  // Throws CellRefused.
+  void see(std::string_view cell) {
+    ++counts_.cells;
+    const bool absent = is_missing(cell);
+    counts_.missing += absent ? 1 : 0;
+    if (column_.type == ColumnType::text) return;
+    if (!absent) {
+      const bool clamped = std::any_of(readers_.begin(), readers_.end(),
+                                       [&](const auto& r) { return r.is_clamped(cell); });
+      counts_.clamped += clamped ? 1 : 0;
+      const bool foreign = !is_read(strict_, cell);
+      counts_.other += foreign && column_.type == ColumnType::categorical ? 1 : 0;
+      counts_.unreadable += foreign && column_.type != ColumnType::categorical ? 1 : 0;
+    }
+    for (const ColumnEncoder& reader : readers_) read(reader, cell);
+  }
+
+  struct Counts {
+    std::uint64_t cells = 0, clamped = 0, other = 0, missing = 0, unreadable = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  static std::vector<ColumnEncoder> readers(const ColumnSchema& c, const Schema& schema) {
+    std::vector<ColumnEncoder> list;
+    for (const DatePart part : c.parts)
+      list.emplace_back(c, part, schema.scaling, schema.missing_values);
+    if (list.empty()) list.emplace_back(c, schema.scaling, schema.missing_values);
+    return list;
+  }
+  static void read(const ColumnEncoder& e, std::string_view cell) {
+    e.is_categorical() || e.column().role == Role::group ? static_cast<void>(e.index(cell))
+                                                         : static_cast<void>(e.value(cell));
+  }
+  static bool is_read(const std::vector<ColumnEncoder>& readers, std::string_view cell) {
+    try {
+      for (const ColumnEncoder& reader : readers) read(reader, cell);
+      return true;
+    } catch (const CellRefused&) {
+      return false;
+    }
+  }
+
+  ColumnSchema column_;
+  std::size_t field_;
+  std::vector<ColumnEncoder> readers_, strict_;
+  Counts counts_;
+};
+
 // What the file has against the schema, for its curator's eyes.
 struct FileFindings {
   std::vector<SchemaProblem> problems;
   std::vector<std::string> notes;
+  std::vector<std::pair<std::string, CheckedColumn::Counts>> columns;
 };
 
-// Columns that are encoded, read cell by cell until too many are refused.
+// Columns that are encoded, read cell by cell; those refused are listed until there are too many.
 void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
-  struct Column {
-    ColumnEncoder encoder;
-    std::size_t field;
-  };
-  std::vector<Column> columns;
+  std::vector<CheckedColumn> columns;
   for (const ColumnSchema& c : schema.columns) {
     const auto& names = reader.columns();
     const bool encoded = c.role != Role::ignore && c.role != Role::user;
     if (encoded && std::find(names.begin(), names.end(), c.name) != names.end())
-      columns.push_back(
-          {ColumnEncoder(c, schema.scaling, schema.missing_values), reader.column(c.name)});
+      columns.emplace_back(c, schema, reader.column(c.name));
   }
   std::uint64_t rows = 0, refused = 0, foreign = 0;
   std::string scratch;
-  const auto cell_of = [&](const Column& column, std::span<const std::string_view> cells) {
-    const std::string_view cell = cells[column.field];
-    return reader.decimal_comma() && column.encoder.is_numeric() ? with_point(cell, scratch) : cell;
+  const auto cell_of = [&](const CheckedColumn& column, std::span<const std::string_view> cells) {
+    const std::string_view cell = cells[column.field()];
+    return reader.decimal_comma() && column.column().type == ColumnType::numeric
+               ? with_point(cell, scratch)
+               : cell;
   };
   reader.for_each_row([&](std::span<const std::string_view> cells, std::uint64_t row) {
     rows = row;
     const bool null = schema.relation == Relation::zero_out &&
-                      std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
-                        return column.encoder.is_missing(cell_of(column, cells));
+                      std::all_of(columns.begin(), columns.end(), [&](const auto& column) {
+                        return column.is_missing(cell_of(column, cells));
                       });
     if (null) return;
-    for (const Column& column : columns) {
+    for (CheckedColumn& column : columns) {
       try {
-        const ColumnEncoder& e = column.encoder;
         const std::string_view cell = cell_of(column, cells);
         foreign += is_utf8(cell) ? 0 : 1;
-        e.is_categorical() || e.column().role == Role::group ? static_cast<void>(e.index(cell))
-                                                             : static_cast<void>(e.value(cell));
+        column.see(cell);
       } catch (const CellRefused& why) {
         if (++refused > kShownCells) continue;
         found.problems.push_back(
-            {.where = fmt::format("row {}, column '{}'", row, column.encoder.column().name),
+            {.where = fmt::format("row {}, column '{}'", row, column.column().name),
              .what = why.what,
              .hint = why.hint});
       }
@@ -82,6 +141,28 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
         {.where = "rows",
          .what = fmt::format("the file has {} rows; the schema declares {}", rows, *schema.rows),
          .hint = "under this relation the number of rows is public and must be right"});
+  for (const CheckedColumn& column : columns)
+    found.columns.emplace_back(column.column().name, column.counts());
+}
+
+// Shares of cells that are not taken as they are, for whoever may see the data.
+std::string shares_table(const FileFindings& found) {
+  std::size_t width = 6;
+  for (const auto& [name, counts] : found.columns) width = std::max(width, name.size());
+  std::string out = fmt::format(
+      "NOT PRIVATE: shares of cells, for the curator, never to be published\n"
+      "  {:<{}}  {:>9}  {:>9}  {:>9}  {:>10}\n",
+      "column", width, "clamped", "other", "missing", "unreadable");
+  for (const auto& [name, c] : found.columns) {
+    const auto share = [&](std::uint64_t count) {
+      return c.cells == 0 ? std::string("-")
+                          : fmt::format("{:.4g} %", 100.0 * static_cast<double>(count) /
+                                                        static_cast<double>(c.cells));
+    };
+    out += fmt::format("  {:<{}}  {:>9}  {:>9}  {:>9}  {:>10}\n", visible(name), width,
+                       share(c.clamped), share(c.other), share(c.missing), share(c.unreadable));
+  }
+  return out;
 }
 
 FileFindings check_file(const std::string& path, const Schema& schema, CsvOptions options) {
@@ -117,11 +198,6 @@ std::vector<std::string> advice(const Schema& schema) {
   const bool features = std::any_of(schema.columns.begin(), schema.columns.end(),
                                     [](const ColumnSchema& c) { return c.role == Role::feature; });
   if (!features) notes.emplace_back("no feature: there is nothing to predict from");
-  for (const ColumnSchema& c : schema.columns) {
-    if (c.type == ColumnType::text && c.role == Role::feature)
-      notes.push_back(
-          fmt::format("columns.{} is a text feature, which no model can use yet", c.name));
-  }
   return notes;
 }
 
@@ -143,12 +219,16 @@ void run(const Arguments& arguments, Context& context) {
   const std::string text = read_all(path, kLimit);
   std::vector<SchemaProblem> problems = schema_problems(text);
   std::vector<std::string> notes;
+  const bool shares = arguments.flag("private-ok");
+  if (shares && !arguments.given("data"))
+    throw InvalidArgument("--private-ok is about the cells of a file", "give --data FILE");
+  FileFindings found;
   if (problems.empty()) {
     const Schema schema = Schema::from_toml(text, path);
     notes = advice(schema);
     if (arguments.given("data")) {
-      FileFindings found = check_file(arguments.text("data"), schema, csv_options(arguments));
-      problems = std::move(found.problems);
+      found = check_file(arguments.text("data"), schema, csv_options(arguments));
+      problems = found.problems;
       notes.insert(notes.end(), found.notes.begin(), found.notes.end());
       context.note("what is said about the file's rows is for its curator: NOT PRIVATE");
     }
@@ -159,6 +239,15 @@ void run(const Arguments& arguments, Context& context) {
     Json json = {{"schema", 1}, {"valid", problems.empty()}, {"problems", Json::array()}};
     for (const SchemaProblem& p : problems) json["problems"].push_back(to_json(p));
     json["notes"] = notes;
+    for (const auto& [name, c] : found.columns) {
+      if (!shares) break;
+      json["warning"] = "NOT PRIVATE";
+      json["columns"][name] = {{"cells", c.cells},
+                               {"clamped", c.clamped},
+                               {"other", c.other},
+                               {"missing", c.missing},
+                               {"unreadable", c.unreadable}};
+    }
     context.out.print("{}\n", json.dump());
   } else {
     for (const SchemaProblem& p : problems) {
@@ -166,6 +255,7 @@ void run(const Arguments& arguments, Context& context) {
       if (!p.hint.empty()) context.out.print("    {}\n", p.hint);
     }
     for (const std::string& note : notes) context.out.print("note: {}\n", note);
+    if (shares && !found.columns.empty()) context.out.print("{}", Lines{shares_table(found)});
     if (problems.empty()) context.out.print("{}: no problem found\n", path);
   }
   if (problems.empty()) return;
@@ -183,15 +273,24 @@ Command schema_check_command() {
       .description =
           "Lists every problem with its line and what to do. With --data also whether a file "
           "fits the schema: columns that are missing and cells that would be refused, by row "
-          "number and column, never by content. Exit code 3 when there is a problem.",
+          "number and column, never by content. With --private-ok also which share of each column "
+          "is clamped, other, missing or unreadable: exact figures of the data, for its curator "
+          "alone. Exit code 3 when there is a problem.",
       .examples = {{"Is it right?", "sotto schema check people.toml"},
-                   {"Does the file fit?", "sotto schema check people.toml --data people.csv"}},
+                   {"Does the file fit?", "sotto schema check people.toml --data people.csv"},
+                   {"Do bounds and categories cover it?",
+                    "sotto schema check people.toml --data people.csv --private-ok"}},
       .positionals = {{.name = "SCHEMA", .help = "TOML file", .type = Type::file}},
       .options = {{.name = "data",
                    .type = Type::file,
                    .value = "FILE",
                    .help = "also check this CSV file, or the answer of --query, against the "
                            "schema",
+                   .group = "Data"},
+                  {.name = "private-ok",
+                   .type = Type::flag,
+                   .help = "also show the shares of cells that are clamped, other, missing or "
+                           "unreadable: NOT PRIVATE, never to be published",
                    .group = "Data"}},
       .run = run};
   for (Option& option : reader_options()) command.options.push_back(std::move(option));

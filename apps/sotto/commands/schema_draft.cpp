@@ -23,11 +23,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::pair<const char*, ColumnType> kTypes[] = {{"numeric", ColumnType::numeric},
-                                                         {"categorical", ColumnType::categorical},
-                                                         {"boolean", ColumnType::boolean},
-                                                         {"text", ColumnType::text},
-                                                         {"ignore", ColumnType::ignore}};
+constexpr std::pair<const char*, ColumnType> kTypes[] = {
+    {"numeric", ColumnType::numeric}, {"categorical", ColumnType::categorical},
+    {"boolean", ColumnType::boolean}, {"date", ColumnType::date},
+    {"time", ColumnType::time},       {"text", ColumnType::text},
+    {"ignore", ColumnType::ignore}};
 
 DraftOptions draft_options(const Arguments& arguments) {
   DraftOptions options;
@@ -66,10 +66,31 @@ void print(const std::string& toml, Json json, const Arguments& arguments, Conte
   }
 }
 
+// A wrong type wastes its share of the budget, so that guesses are not paid for.
+void check_guesses(const std::vector<DraftColumn>& columns) {
+  std::vector<std::string> guesses, hints;
+  for (const auto& [option, type] : kTypes) {
+    if (type != ColumnType::numeric && type != ColumnType::categorical) continue;
+    std::vector<std::string> names;
+    for (const DraftColumn& c : columns)
+      if (c.guessed && c.type == type) names.push_back(c.name);
+    if (names.empty()) continue;
+    guesses.push_back(fmt::format("{} ({})", fmt::join(names, ", "), option));
+    hints.push_back(fmt::format("--{} {}", option, fmt::join(names, ",")));
+  }
+  if (guesses.empty()) return;
+  throw InvalidArgument(
+      fmt::format("types that are guessed from names are not paid for: {}",
+                  fmt::join(guesses, ", ")),
+      fmt::format("if they are right: {}, or --confirm-types; else give each its type",
+                  fmt::join(hints, " ")));
+}
+
 void run_private(const Arguments& arguments, const DraftOptions& options, Context& context) {
   const std::string path = arguments.positionals().front();
-  const SchemaEstimatePlan plan(draft_columns(header_of(arguments), options), options,
-                                budget_of(arguments));
+  std::vector<DraftColumn> columns = draft_columns(header_of(arguments), options);
+  if (!arguments.flag("confirm-types")) check_guesses(columns);
+  const SchemaEstimatePlan plan(std::move(columns), options, budget_of(arguments));
   if (options.rows) check_delta(arguments, *options.rows, "declared rows", context);
   const Cost cost = cost_of(plan.event(), plan.relation(), arguments);
   using Estimated = Release<SchemaEstimatePlan::Estimate>;
@@ -137,7 +158,7 @@ void run(const Arguments& arguments, Context& context) {
     return run_private(arguments, options, context);
   }
   for (const char* option : {"delta", "certificate", "dry-run", "ledger", "dsn-file", "dataset",
-                             "part", "purpose", "by", "key", "fingerprint-key"}) {
+                             "part", "purpose", "by", "key", "fingerprint-key", "confirm-types"}) {
     if (arguments.given(option))
       throw InvalidArgument(fmt::format("--{} needs a budget: --epsilon E", option));
   }
@@ -192,6 +213,10 @@ Command schema_draft_command() {
                                            std::string(name) == "ignore" ? "of no use" : name),
                        .group = "Data"});
   }
+  options.push_back({.name = "confirm-types",
+                     .type = Type::flag,
+                     .help = "spend the budget also on columns whose type is guessed from the name",
+                     .group = "Data"});
   Option relation = relation_option();
   relation.fallback = "add_remove";
   relation.group = "Privacy";
@@ -211,14 +236,16 @@ Command schema_draft_command() {
       .description =
           "Types are guessed from the names in the header row. Without further options no value "
           "of the data is read, and bounds and categories are left to fill in. They can be read "
-          "from a public file with the same columns, or estimated from the data with a budget: "
+          "from a public file with the same columns, or estimated from the data with a budget, for "
+          "columns whose type is given or confirmed: "
           "the magnitudes that surely occur, the categories that are common enough, and about "
           "how many rows there are.",
       .examples = {{"From the header row alone", "sotto schema draft people.csv"},
                    {"From a file that is public",
                     "sotto schema draft people.csv --from-public people.csv --target income"},
                    {"With a budget",
-                    "sotto schema draft people.csv --numeric income --epsilon 1 --delta 1e-6 "
+                    "sotto schema draft people.csv --numeric age,income --categorical city "
+                    "--ignore name --epsilon 1 --delta 1e-6 "
                     "-o draft.toml --certificate draft.json && cat draft.toml"}},
       .positionals = {{.name = "FILE",
                        .help = "CSV file, plain or gzip, or with --query a database",

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 // What to train: as --model says, or as public facts suggest.
 Suggestion chosen(const Arguments& arguments) {
-  if (!is_automatic(arguments)) return {&family_named(arguments), arguments.text("model"), ""};
+  if (!is_automatic(arguments)) return {&family_named(arguments), kind_of(arguments), ""};
   if (!has_budget(arguments))
     throw InvalidArgument("--model auto chooses for a budget, and none is given",
                           "e.g. --epsilon 1 --delta 1e-6");
@@ -101,12 +101,15 @@ void run(const Arguments& arguments, Context& context) {
   work.json = summary(choice, *plan, cost);
   work.show = [&](const Json& quoted) {
     Json json = quoted;
+    const std::string estimate = plan->estimate();
     if (plan->event()) json["event"] = to_json(*plan->event());
+    if (!estimate.empty()) json["estimate"] = estimate;
     if (arguments.flag("json")) {
       context.out.print("{}\n", json.dump());
     } else {
       context.out.print("not run, no data read\n  would cost {}\n{}", guarantee,
                         Lines{lines(choice, *plan)});
+      if (!estimate.empty()) context.out.print("  estimate   {}\n", estimate);
     }
   };
   work.prepare = [&](Rng& rng, const Payment* payment) {

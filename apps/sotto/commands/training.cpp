@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "paid/cost.hpp"
@@ -39,10 +40,22 @@ ImageFacts declared_images(const Arguments& arguments) {
 
 }  // namespace
 
+std::string kind_of(const Arguments& arguments) {
+  const std::string named = arguments.text("model");
+  if (arguments.given("model") || !arguments.given("schema")) return named;
+  const Schema schema = schema_of(arguments);
+  const ColumnSchema* target = schema.target();
+  const Task task =
+      target != nullptr && target->type == ColumnType::numeric ? Task::regress : Task::classify;
+  for (const Kind& kind : family_named(arguments).kinds)
+    if (std::find(kind.tasks.begin(), kind.tasks.end(), task) != kind.tasks.end()) return kind.name;
+  return named;
+}
+
 TrainingRequest request_of(const Arguments& arguments, const Family& family,
                            const std::string& method) {
   TrainingRequest request;
-  request.kind = arguments.text("model");
+  request.kind = kind_of(arguments);
   request.method = method;
   request.delta = arguments.maybe_number("delta");
   std::vector<Option> declared = options_of(family, request.kind);
@@ -52,6 +65,12 @@ TrainingRequest request_of(const Arguments& arguments, const Family& family,
 
 Facts facts_of(const Arguments& arguments, const Family& family, const TrainingRequest& request) {
   if (family.reads_images && is_image_folder(arguments)) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(arguments.text("data"), ignored))
+      throw InvalidArgument(
+          fmt::format("--data {} is a file: images to train on are a folder, a table has a schema",
+                      arguments.text("data")),
+          "name the folder with the four IDX files, or give --schema FILE");
     if (arguments.given("schema"))
       throw InvalidArgument("a folder of images needs no --schema",
                             "declare --rows and --classes instead");
@@ -74,6 +93,13 @@ std::unique_ptr<Source> source_of(const Arguments& arguments, const Facts& facts
 
 std::unique_ptr<Source> applied_source(const Arguments& arguments, const Facts& facts,
                                        const TableOptions& options) {
+  std::error_code ignored;
+  const bool file = std::filesystem::is_regular_file(arguments.text("data"), ignored);
+  if (facts.images && file && options.targets)
+    throw InvalidArgument(
+        fmt::format("--data {} is a file: labelled images are a folder", arguments.text("data")),
+        "name the folder with t10k-images and t10k-labels");
+  if (facts.images && file) return image_file(arguments.text("data"), *facts.images);
   if (!facts.encoder && facts.images)
     return image_folder(arguments.text("data"), "t10k", *facts.images, options.targets);
   return table_file(arguments.text("data"), facts.encoder, options);

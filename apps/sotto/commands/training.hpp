@@ -11,6 +11,9 @@
 
 namespace sotto::cli {
 
+// The kind of model that --model says; without it the family's first kind for the schema's target.
+std::string kind_of(const Arguments& arguments);
+
 // The kind, its options and the method; the budget is the caller's.
 TrainingRequest request_of(const Arguments& arguments, const Family& family,
                            const std::string& method);

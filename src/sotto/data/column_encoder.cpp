@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -43,6 +45,43 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
   }
 }
 
+ColumnEncoder::ColumnEncoder(const ColumnSchema& column, DatePart part, Scaling scaling,
+                             const std::vector<std::string>& missing_values)
+    : ColumnEncoder(part_column(column, part), scaling, missing_values) {
+  const double first = column.bounds ? column.bounds->lower() : 0;
+  const double since = column.since ? static_cast<double>(*column.since) : first;
+  part_ = Part{.part = part,
+               .order = column.order,
+               .time_only = column.type == ColumnType::time,
+               .origin = part == DatePart::elapsed ? since
+                         : part == DatePart::month ? 1.0
+                                                   : 0.0};
+}
+
+ColumnEncoder ColumnEncoder::bucket(const ColumnSchema& text, std::size_t bucket) {
+  ColumnSchema column;
+  column.name = fmt::format("{}~{}", text.name, bucket);
+  column.bounds = Bounds(-1, 1);
+  ColumnEncoder encoder(column, Scaling::symmetric, {});
+  encoder.hashed_ = true;
+  return encoder;
+}
+
+NumberCell ColumnEncoder::number_of(std::string_view cell) const {
+  if (!part_) return parse_number(cell);
+  if (trimmed(cell).empty()) return {CellKind::missing};
+  const auto moment = part_->time_only ? parse_time(cell) : parse_date(cell, part_->order);
+  if (!moment) return {CellKind::text};
+  return {CellKind::number, part_of(*moment, part_->part) - part_->origin};
+}
+
+bool ColumnEncoder::is_clamped(std::string_view cell) const {
+  if (!is_numeric()) return false;
+  const NumberCell number = number_of(cell);
+  return number.kind == CellKind::number &&
+         (number.value < column_.bounds->lower() || number.value > column_.bounds->upper());
+}
+
 bool ColumnEncoder::is_marked(std::string_view cell) const {
   return cell.empty() ||
          std::find(missing_values_.begin(), missing_values_.end(), cell) != missing_values_.end();
@@ -50,7 +89,7 @@ bool ColumnEncoder::is_marked(std::string_view cell) const {
 
 bool ColumnEncoder::is_missing(std::string_view cell) const {
   return is_marked(trimmed(cell)) ||
-         (is_numeric() && parse_number(cell).kind == CellKind::not_finite);
+         (is_numeric() && !part_ && parse_number(cell).kind == CellKind::not_finite);
 }
 
 double ColumnEncoder::missing(std::string_view what) const {
@@ -92,16 +131,21 @@ double ColumnEncoder::scaled(double number) const {
 }
 
 double ColumnEncoder::numeric(std::string_view cell) const {
-  const NumberCell parsed = parse_number(cell);
+  const NumberCell parsed = number_of(cell);
   if (parsed.kind == CellKind::number) return scaled(parsed.value);
   if (parsed.kind == CellKind::missing) return missing("the cell is empty");
   if (parsed.kind == CellKind::not_finite) {
     return missing("the cell is NaN, infinite or too large for a double");
   }
   if (is_marked(trimmed(cell))) return missing("the cell is marked as missing");
-  if (column_.invalid == Invalid::missing) return missing("the cell is not a number");
-  throw CellRefused{"the cell is not a number",
-                    "correct the file, or declare invalid = \"missing\" for the column"};
+  const std::string what = fmt::format("the cell is not a {}", kind());
+  if (column_.invalid == Invalid::missing) return missing(what);
+  throw CellRefused{what, "correct the file, or declare invalid = \"missing\" for the column"};
+}
+
+std::string ColumnEncoder::kind() const {
+  if (!part_) return "number";
+  return part_->time_only ? "time, such as 14:05" : fmt::format("date, {}", name(part_->order));
 }
 
 double ColumnEncoder::boolean(std::string_view cell) const {
@@ -131,6 +175,17 @@ std::uint32_t ColumnEncoder::index(std::string_view cell) const {
     return flag == 1 ? 1 : 0;
   }
   cell = trimmed(cell);
+  if (part_) {
+    const NumberCell parsed = number_of(cell);
+    if (parsed.kind == CellKind::number) return static_cast<std::uint32_t>(parsed.value);
+    const bool absent = is_marked(cell);
+    if (column_.missing == Missing::other && (absent || column_.invalid == Invalid::missing))
+      return static_cast<std::uint32_t>(column_.values.size());
+    throw CellRefused{absent ? std::string("the cell is empty or marked as missing")
+                             : fmt::format("the cell is not a {}", kind()),
+                      absent ? "correct the file, or declare missing = \"midpoint\" for the column"
+                             : "correct the file, or declare invalid = \"missing\" for the column"};
+  }
   const auto found = index_.find(cell);
   if (found != index_.end() && !is_marked(cell)) return found->second;
   if (column_.missing == Missing::other) return static_cast<std::uint32_t>(column_.values.size());

@@ -47,9 +47,11 @@ bool any_word(const std::set<std::string>& words, const std::array<const char*, 
 }
 
 constexpr std::array kBooleanWords = {"is", "has", "flag", "boolean", "bool", "smoker"};
-constexpr std::array kTextWords = {"id",    "name",    "text",    "comment", "description",
-                                   "email", "address", "message", "url",     "phone",
-                                   "notes", "uuid",    "key"};
+constexpr std::array kIdentifierWords = {"id",    "name", "email", "address", "url",
+                                         "phone", "uuid", "key",   "guid",    "ssn"};
+constexpr std::array kTextWords = {"text",  "comment", "comments", "description", "message",
+                                   "notes", "note",    "review",   "title"};
+constexpr std::array kDateWords = {"date", "datetime", "timestamp", "birthday", "dob"};
 constexpr std::array kCategoryWords = {
     "sex",     "gender",     "race",         "country",     "state", "city",   "region",
     "type",    "category",   "status",       "class",       "label", "target", "education",
@@ -60,7 +62,9 @@ constexpr std::array kTargetNames = {"target", "label", "class", "outcome", "y"}
 ColumnType guess_type(std::string_view name) {
   const auto words = words_of(name);
   if (any_word(words, kBooleanWords)) return ColumnType::boolean;
+  if (any_word(words, kIdentifierWords)) return ColumnType::ignore;
   if (any_word(words, kTextWords)) return ColumnType::text;
+  if (any_word(words, kDateWords)) return ColumnType::date;
   if (any_word(words, kCategoryWords)) return ColumnType::categorical;
   return ColumnType::numeric;
 }
@@ -83,6 +87,7 @@ std::string target_of(std::span<const std::string> columns, const DraftOptions& 
 
 // What a public file says about one column.
 struct Observed {
+  static constexpr std::size_t kMostValues = 100'000;  // kept
   bool numeric = true, whole = true, boolean = true, missing = false, too_many = false;
   double lower = std::numeric_limits<double>::infinity(), upper = -lower;
   std::set<std::string, std::less<>> values;
@@ -105,13 +110,9 @@ struct Observed {
     } else {
       numeric = false;
     }
-    if (too_many || values.contains(cell)) return;
-    if (values.size() == max_values) {
-      too_many = true;
-      values.clear();
-      return;
-    }
+    if (values.size() > kMostValues || values.contains(cell)) return;
     values.emplace(cell);
+    too_many = values.size() > max_values;
   }
 };
 
@@ -120,6 +121,10 @@ std::string placeholder(const DraftColumn& column) {
     return "# bounds = [LOWER, UPPER]   # fill in from public knowledge\n";
   if (column.type == ColumnType::categorical && column.values.empty())
     return "# values = [\"A\", \"B\"]   # fill in from public knowledge\n";
+  if (column.type == ColumnType::date)
+    return "# bounds = [\"FIRST DAY\", \"LAST DAY\"]   # fill in from public knowledge\n";
+  if (column.type == ColumnType::text)
+    return "# role = \"feature\"   # to learn from its words; left out of the model otherwise\n";
   return {};
 }
 
@@ -149,6 +154,8 @@ void observe(DraftColumn& column, const Observed& seen, const DraftOptions& opti
   column.tolerant = seen.missing;
   if (const auto known = options.types.find(column.name); known != options.types.end()) {
     column.type = known->second;
+  } else if (column.guessed && column.type == ColumnType::date && !seen.numeric) {
+    column.note = "guessed from the name: its bounds are left to fill in";
   } else if (!seen.too_many && seen.values.empty()) {
     column.type = ColumnType::ignore;
     column.note = "empty in the public file";
@@ -158,7 +165,8 @@ void observe(DraftColumn& column, const Observed& seen, const DraftOptions& opti
     column.type = ColumnType::numeric;
   } else if (seen.too_many) {
     column.type = ColumnType::text;
-    column.note = fmt::format("more than {} different values", options.max_categories);
+    column.note = fmt::format("more than {} different values; --categorical {} lists them all",
+                              options.max_categories, column.name);
   } else {
     column.type = ColumnType::categorical;
   }
@@ -166,6 +174,13 @@ void observe(DraftColumn& column, const Observed& seen, const DraftOptions& opti
     column.bounds.emplace(seen.lower, seen.lower < seen.upper ? seen.upper : seen.lower + 1);
   if (column.type == ColumnType::categorical)
     column.values.assign(seen.values.begin(), seen.values.end());
+  if (column.type == ColumnType::categorical && seen.values.size() > Observed::kMostValues) {
+    column.values.clear();
+    column.note = fmt::format("more than {} different values: not listed", Observed::kMostValues);
+  } else if (column.type == ColumnType::categorical && seen.too_many) {
+    column.note =
+        fmt::format("{} different values, a coordinate of the model each", column.values.size());
+  }
   if (column.type != ColumnType::numeric && column.type != ColumnType::boolean)
     column.tolerant = false;
 }
@@ -185,9 +200,12 @@ std::vector<DraftColumn> draft_columns(std::span<const std::string> names,
     const auto known = options.types.find(name);
     DraftColumn column{.name = name, .target = name == target};
     column.type = known != options.types.end() ? known->second : guess_type(name);
-    if (known == options.types.end()) column.note = "guessed from the name";
-    if (column.target && (column.type == ColumnType::text || column.type == ColumnType::ignore))
-      column.type = ColumnType::categorical;
+    column.guessed = known == options.types.end();
+    if (column.guessed) column.note = "guessed from the name";
+    const bool number_or_class = column.type == ColumnType::numeric ||
+                                 column.type == ColumnType::boolean ||
+                                 column.type == ColumnType::categorical;
+    if (column.target && !number_or_class) column.type = ColumnType::categorical;
     columns.push_back(std::move(column));
   }
   return columns;

@@ -20,8 +20,9 @@ struct DraftOptions {
   std::string target;                            // default: a column whose name says so
   std::map<std::string, ColumnType> types = {};  // known to the user; the rest is guessed
   std::optional<SchemaDraft> drafted = {};       // what was spent on it, written into the draft
-  std::size_t max_categories =
-      100;  // from a public file: more different texts than this make a text column
+  // From a public file: more different texts than this make a text column, unless its type is
+  // given; then all of them are listed, and their number is said.
+  std::size_t max_categories = 100;
 };
 
 // What a draft says about a column. Bounds and values that nobody knows are left to fill in.
@@ -29,6 +30,7 @@ struct DraftColumn {
   std::string name;
   ColumnType type = ColumnType::numeric;
   bool target = false;
+  bool guessed = false;  // the type follows from the name alone
   std::optional<Bounds> bounds = {};
   std::vector<std::string> values = {};
   bool tolerant = false;  // missing and unreadable cells become the middle of the bounds

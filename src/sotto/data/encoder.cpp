@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "sotto/core/error.hpp"
 
@@ -16,29 +17,45 @@ constexpr int kVersion = 1;
 constexpr std::size_t kMaxWidth = 100'000'000;
 }  // namespace
 
+// What a declared feature becomes.
+void Encoder::add_input(const ColumnSchema& c) {
+  Input input{.column = c, .first = features_.size(), .count = 0};
+  const auto& marks = schema_.missing_values;
+  if (c.type == ColumnType::text) {
+    if (schema_.scaling == Scaling::unit) {
+      throw Unsupported(
+          fmt::format("column '{}' is a text feature, whose coordinates lie in [-1, 1]", c.name),
+          "use scaling = \"symmetric\", or leave the text out");
+    }
+    for (std::size_t b = 0; b < c.hash.buckets; ++b)
+      features_.push_back(ColumnEncoder::bucket(c, b));
+    input.whole.emplace_back(c, schema_.scaling, marks);
+  } else if (!c.parts.empty()) {
+    for (const DatePart part : c.parts) features_.emplace_back(c, part, schema_.scaling, marks);
+  } else {
+    features_.emplace_back(c, schema_.scaling, marks);
+  }
+  input.count = features_.size() - input.first;
+  inputs_.push_back(std::move(input));
+}
+
 Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
   std::size_t width = 0;
   for (const ColumnSchema& c : schema_.columns) {
     if (c.role == Role::ignore || c.role == Role::user) continue;
-    if (c.type == ColumnType::text) {
-      throw Unsupported(
-          fmt::format("column '{}' is text and cannot be a feature of a table", c.name),
-          "set its role to \"ignore\", or declare it as categorical with its values");
-    }
-    ColumnEncoder encoder(c, schema_.scaling, schema_.missing_values);
     if (c.role == Role::target)
-      target_.push_back(std::move(encoder));
+      target_.emplace_back(c, schema_.scaling, schema_.missing_values);
     else if (c.role == Role::group)
-      groups_.push_back(std::move(encoder));
-    else {
-      offsets_.push_back(static_cast<std::uint32_t>(width));
-      width += encoder.is_categorical() ? encoder.labels().size() : 1;
-      if (has_hats(encoder)) width += HatBasis::kWidth;
-      if (width > kMaxWidth) {
-        throw DataError(fmt::format("the schema makes more than {} coordinates", kMaxWidth));
-      }
-      features_.push_back(std::move(encoder));
-    }
+      groups_.emplace_back(c, schema_.scaling, schema_.missing_values);
+    else
+      add_input(c);
+  }
+  for (const ColumnEncoder& e : features_) {
+    offsets_.push_back(static_cast<std::uint32_t>(width));
+    width += e.is_categorical() ? e.labels().size() : 1;
+    if (has_hats(e)) width += HatBasis::kWidth;
+    if (width > kMaxWidth)
+      throw DataError(fmt::format("the schema makes more than {} coordinates", kMaxWidth));
   }
   if (features_.empty()) {
     throw DataError("the schema has no feature column",
@@ -67,7 +84,10 @@ Encoder::Encoder(Schema schema) : schema_(std::move(schema)) {
   // Rounded up, so that it bounds the norm of the real numbers.
   const auto bent = static_cast<double>(
       std::count_if(hats_.begin(), hats_.end(), [](const auto& h) { return h.has_value(); }));
-  const double natural = std::sqrt(static_cast<double>(features_.size()) + bent);
+  double squares = bent;
+  for (const Input& input : inputs_)  // a text as a whole has norm 1
+    squares += input.column.type == ColumnType::text ? 1.0 : static_cast<double>(input.count);
+  const double natural = std::sqrt(squares);
   norm_bound_ = std::nextafter(natural, std::numeric_limits<double>::infinity());
   if (bent > 0) norm_bound_ *= 1 + 0x1p-49;  // the rounding of the hats
   if (schema_.feature_norm) norm_bound_ = std::min(norm_bound_, *schema_.feature_norm);
@@ -77,12 +97,30 @@ template <class Cell>
 double Encoder::encode_cells(std::span<const Cell> cells, std::span<double> dense,
                              std::span<std::uint32_t> hot, std::size_t& column) const {
   std::size_t next_dense = 0, next_hot = 0;
-  for (column = 0; column < features_.size(); ++column) {
-    const ColumnEncoder& e = features_[column];
-    if (e.is_categorical()) {
-      hot[next_hot++] = offsets_[column] + e.index(cells[column]);
-    } else {
-      dense[next_dense++] = e.value(cells[column]);
+  for (column = 0; column < inputs_.size(); ++column) {
+    const Input& input = inputs_[column];
+    if constexpr (std::is_same_v<Cell, double>) {
+      if (!input.takes_numbers())
+        throw CellRefused{
+            fmt::format("a number stands where a {} is declared", name(input.column.type)),
+            "give dates and texts in a file"};
+    }
+    if (!input.whole.empty()) {
+      if constexpr (std::is_same_v<Cell, std::string_view>) {
+        const bool nothing = input.whole.front().is_missing(cells[column]);
+        input.column.hash.write(nothing ? Cell() : cells[column],
+                                dense.subspan(next_dense, input.count));
+        next_dense += input.count;
+      }
+      continue;
+    }
+    for (std::size_t f = input.first; f < input.first + input.count; ++f) {
+      const ColumnEncoder& e = features_[f];
+      if (e.is_categorical()) {
+        hot[next_hot++] = offsets_[f] + e.index(cells[column]);
+      } else {
+        dense[next_dense++] = e.value(cells[column]);
+      }
     }
   }
   // Nothing is clipped when the natural bound holds: its squares are sums of numbers ≤ 1.

@@ -36,6 +36,9 @@ class HatBasis {
   double square(double t) const;
   // The value at which a hat has its peak, with the bounds at −1 and 1.
   double peak(std::size_t hat) const;
+  // Where the logarithmic scale is finest, and the distance from there to the farther bound.
+  double center() const { return center_; }
+  double reach() const { return reach_; }
 
  private:
   double bent(double t) const;          // −1, 1 → start_, start_ + length_

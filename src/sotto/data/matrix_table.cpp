@@ -15,9 +15,9 @@ void check(const Encoder& encoder, const MatrixView& matrix, std::span<const dou
     throw Unsupported("a matrix has no column for users or groups",
                       "write the rows to a file, or leave users and groups out of the schema");
   }
-  if (matrix.columns != encoder.features().size()) {
+  if (matrix.columns != encoder.inputs().size()) {
     throw InvalidArgument(fmt::format("the matrix has {} columns; the schema has {} features",
-                                      matrix.columns, encoder.features().size()));
+                                      matrix.columns, encoder.inputs().size()));
   }
   if (!targets.empty() && targets.size() != matrix.rows) {
     throw InvalidArgument(
@@ -31,10 +31,9 @@ void check(const Encoder& encoder, const MatrixView& matrix, std::span<const dou
   }
 }
 
-[[noreturn]] void refuse(const CellRefused& refused, const ColumnEncoder& column, std::size_t row) {
-  throw DataError(
-      fmt::format("row {}, column '{}': {}", row + 1, column.column().name, refused.what),
-      refused.hint);
+[[noreturn]] void refuse(const CellRefused& refused, const ColumnSchema& column, std::size_t row) {
+  throw DataError(fmt::format("row {}, column '{}': {}", row + 1, column.name, refused.what),
+                  refused.hint);
 }
 
 // What a nulled row leaves: nothing in any cell.
@@ -89,13 +88,13 @@ Table matrix_table(const Encoder& encoder, const MatrixView& matrix,
     try {
       sink.factor = encoder.encode(cells, sink.dense, sink.hot, column);
     } catch (const CellRefused& refused) {
-      refuse(refused, encoder.features()[column], row);
+      refuse(refused, encoder.inputs()[column].column, row);
     }
     if (targets.empty()) continue;
     try {
       table.add_target(encoder.encode_target(targets[row]));
     } catch (const CellRefused& refused) {
-      refuse(refused, encoder.target(), row);
+      refuse(refused, encoder.target().column(), row);
     }
   }
   return table;

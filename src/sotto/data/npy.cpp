@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "sotto/core/error.hpp"
 #include "sotto/data/byte_source.hpp"
@@ -123,22 +126,6 @@ class HeaderParser {
   std::size_t max_elements_, at_ = 0;
 };
 
-template <class T>
-void read_values(ByteSource& source, const std::string& label, std::vector<double>& values,
-                 std::size_t count) {
-  constexpr std::size_t kStep = 1U << 16;
-  std::vector<T> buffer(std::min(count, kStep));
-  while (values.size() < count) {  // memory grows with what the file really holds
-    const std::size_t n = std::min(count - values.size(), buffer.size());
-    const std::size_t bytes = n * sizeof(T);
-    if (source.read({reinterpret_cast<char*>(buffer.data()), bytes}) != bytes) {
-      throw DataError(fmt::format("{}: the file ends before its array does", label),
-                      "the file is incomplete");
-    }
-    for (std::size_t i = 0; i < n; ++i) values.push_back(static_cast<double>(buffer[i]));
-  }
-}
-
 // Also: how many bytes stand before the array.
 Header read_header(ByteSource& source, const std::string& label, const NpyLimits& limits) {
   const auto fail = [&](std::string_view what) {
@@ -167,37 +154,75 @@ Header read_header(ByteSource& source, const std::string& label, const NpyLimits
   return header;
 }
 
-NpyArray read_array(ByteSource& source, const std::string& label, const NpyLimits& limits) {
-  const Header header = read_header(source, label, limits);
-  NpyArray array{header.shape, {}};
-  const std::string& type = header.type;
-  if (type == "<f8")
-    read_values<double>(source, label, array.values, header.elements);
-  else if (type == "<f4")
-    read_values<float>(source, label, array.values, header.elements);
-  else if (type == "<i8")
-    read_values<std::int64_t>(source, label, array.values, header.elements);
-  else if (type == "<i4")
-    read_values<std::int32_t>(source, label, array.values, header.elements);
-  else if (type == "|u1")
-    read_values<std::uint8_t>(source, label, array.values, header.elements);
-  else
-    throw DataError(fmt::format("{}: the array's type is not one of f4, f8, i4, i8, u1", label),
-                    "save array.astype('<f8')");
-  char extra = 0;
-  if (source.read({&extra, 1}) != 0)
-    throw DataError(fmt::format("{}: there are bytes after the array", label));
+NpyArray read_array(NpyReader reader) {
+  NpyArray array{reader.shape(), {}};
+  constexpr std::size_t kStep = 1U << 16;
+  while (reader.left() > 0) {  // memory grows with what the file really holds
+    const std::size_t before = array.values.size();
+    array.values.resize(before + std::min(reader.left(), kStep));
+    reader.read(std::span(array.values).subspan(before));
+  }
   return array;
 }
 
 }  // namespace
 
+NpyReader::NpyReader(const std::string& path, const NpyLimits& limits)
+    : NpyReader(open_bytes(path), path, limits) {}
+
+NpyReader::NpyReader(std::unique_ptr<ByteSource> source, std::string label, const NpyLimits& limits)
+    : source_(std::move(source)), label_(std::move(label)) {
+  const Header header = read_header(*source_, label_, limits);
+  type_ = header.type;
+  shape_ = header.shape;
+  left_ = header.elements;
+  constexpr std::string_view kTypes[] = {"<f8", "<f4", "<i8", "<i4", "|u1"};
+  if (std::find(std::begin(kTypes), std::end(kTypes), type_) == std::end(kTypes))
+    throw DataError(fmt::format("{}: the array's type is not one of f4, f8, i4, i8, u1", label_),
+                    "save array.astype('<f8')");
+  read({});  // an empty array has its end here
+}
+
+template <class T>
+void NpyReader::read_as(std::span<double> out) {
+  if (out.empty()) return;
+  buffer_.resize(out.size() * sizeof(T));
+  if (source_->read(buffer_) != buffer_.size()) {
+    throw DataError(fmt::format("{}: the file ends before its array does", label_),
+                    "the file is incomplete");
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, buffer_.data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<double>(value);
+  }
+}
+
+std::size_t NpyReader::read(std::span<double> out) {
+  out = out.first(std::min(out.size(), left_));
+  if (type_ == "<f8")
+    read_as<double>(out);
+  else if (type_ == "<f4")
+    read_as<float>(out);
+  else if (type_ == "<i8")
+    read_as<std::int64_t>(out);
+  else if (type_ == "<i4")
+    read_as<std::int32_t>(out);
+  else
+    read_as<std::uint8_t>(out);
+  left_ -= out.size();
+  char extra = 0;
+  if (left_ == 0 && source_->read({&extra, 1}) != 0)
+    throw DataError(fmt::format("{}: there are bytes after the array", label_));
+  return out.size();
+}
+
 NpyArray read_npy(const std::string& path, const NpyLimits& limits) {
-  return read_array(*open_bytes(path), path, limits);
+  return read_array(NpyReader(path, limits));
 }
 
 NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLimits& limits) {
-  return read_array(*bytes_of(bytes, label), label, limits);
+  return read_array(NpyReader(bytes_of(bytes, label), label, limits));
 }
 
 NpyPlace find_npy(const std::string& path, const NpyLimits& limits) {

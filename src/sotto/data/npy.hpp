@@ -6,9 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sotto/data/byte_source.hpp"
 
 namespace sotto {
 
@@ -23,6 +27,29 @@ struct NpyLimits {
 
 NpyArray read_npy(const std::string& path, const NpyLimits& limits = {});  // throws DataError
 NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLimits& limits = {});
+
+// The numbers of an array one after the other, without holding them all.
+class NpyReader {
+ public:
+  explicit NpyReader(const std::string& path, const NpyLimits& limits = {});  // throws DataError
+  NpyReader(std::unique_ptr<ByteSource> source, std::string label, const NpyLimits& limits);
+
+  const std::vector<std::size_t>& shape() const { return shape_; }
+  std::size_t left() const { return left_; }
+  // Fills `out` as far as the array goes. Throws DataError when the file ends before its array
+  // does, or goes on after it.
+  std::size_t read(std::span<double> out);
+
+ private:
+  template <class T>
+  void read_as(std::span<double> out);
+
+  std::unique_ptr<ByteSource> source_;
+  std::string label_, type_;
+  std::vector<std::size_t> shape_;
+  std::size_t left_ = 0;
+  std::vector<char> buffer_;
+};
 
 // Where the array of a plain file lies, for who reads parts of it only.
 struct NpyPlace {

@@ -26,11 +26,15 @@ std::string_view name(ColumnType type) {
     case ColumnType::numeric: return "numeric";
     case ColumnType::categorical: return "categorical";
     case ColumnType::boolean: return "boolean";
+    case ColumnType::date: return "date";
+    case ColumnType::time: return "time";
     case ColumnType::text: return "text";
     case ColumnType::ignore: return "ignore";
   }
   return "";
 }
+bool may_miss(ColumnType type) { return type != ColumnType::text && type != ColumnType::ignore; }
+bool may_be_invalid(ColumnType type) { return may_miss(type) && type != ColumnType::categorical; }
 std::string_view name(Role role) {
   switch (role) {
     case Role::feature: return "feature";
@@ -103,6 +107,44 @@ std::string events_text(const SchemaDraft& draft) {
   return events.dump();
 }
 
+ColumnSchema part_column(const ColumnSchema& column, DatePart part) {
+  ColumnSchema result{.name = fmt::format("{}.{}", column.name, name(part)),
+                      .type = ColumnType::numeric,
+                      .role = column.role,
+                      .bounds = {},
+                      .values = {},
+                      .missing = column.missing,
+                      .invalid = column.invalid};
+  const auto categories = [&](std::vector<std::string> values) {
+    result.type = ColumnType::categorical;
+    result.values = std::move(values);
+    if (column.missing != Missing::refuse) result.missing = Missing::other;
+  };
+  const auto first = static_cast<std::int64_t>(column.bounds ? column.bounds->lower() : 0);
+  const auto last = static_cast<std::int64_t>(column.bounds ? column.bounds->upper() : 1);
+  switch (part) {
+    case DatePart::year: {
+      const double lower = part_of({.day = first}, part), upper = part_of({.day = last}, part);
+      result.bounds.emplace(lower, upper > lower ? upper : lower + 1);
+      break;
+    }
+    case DatePart::month:
+      categories({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"});
+      break;
+    case DatePart::weekday:
+      categories({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"});
+      break;
+    case DatePart::day_of_year: result.bounds.emplace(1, 366); break;
+    case DatePart::time_of_day: result.bounds.emplace(0, 24); break;
+    case DatePart::elapsed: {
+      const auto since = static_cast<double>(column.since.value_or(first));
+      result.bounds.emplace(static_cast<double>(first) - since, static_cast<double>(last) - since);
+      break;
+    }
+  }
+  return result;
+}
+
 nlohmann::ordered_json to_json(const Schema& schema) {
   nlohmann::ordered_json json;
   json["relation"] = name(schema.relation);
@@ -123,11 +165,25 @@ nlohmann::ordered_json to_json(const Schema& schema) {
     nlohmann::ordered_json column;
     column["type"] = name(c.type);
     column["role"] = name(c.role);
-    if (c.bounds) column["bounds"] = {c.bounds->lower(), c.bounds->upper()};
+    if (c.bounds && c.type == ColumnType::date)
+      column["bounds"] = {date_text(static_cast<std::int64_t>(c.bounds->lower())),
+                          date_text(static_cast<std::int64_t>(c.bounds->upper()))};
+    else if (c.bounds)
+      column["bounds"] = {c.bounds->lower(), c.bounds->upper()};
     if (!c.values.empty()) column["values"] = c.values;
-    const bool typed = c.type == ColumnType::numeric || c.type == ColumnType::boolean;
-    if (typed || c.type == ColumnType::categorical) column["missing"] = name(c.missing);
-    if (typed) column["invalid"] = name(c.invalid);
+    if (may_miss(c.type)) column["missing"] = name(c.missing);
+    if (may_be_invalid(c.type)) column["invalid"] = name(c.invalid);
+    if (c.type == ColumnType::date) {
+      column["order"] = name(c.order);
+      if (c.since) column["since"] = date_text(*c.since);
+      column["parts"] = nlohmann::ordered_json::array();
+      for (const DatePart part : c.parts) column["parts"].push_back(name(part));
+    }
+    if (c.type == ColumnType::text && c.role == Role::feature) {
+      column["buckets"] = c.hash.buckets;
+      column["words"] = c.hash.words;
+      column["characters"] = c.hash.characters;
+    }
     json["columns"][c.name] = std::move(column);
   }
   return json;

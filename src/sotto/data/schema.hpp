@@ -23,10 +23,12 @@
 #include "sotto/core/event.hpp"
 #include "sotto/core/relation.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/data/date.hpp"
+#include "sotto/data/text_hash.hpp"
 
 namespace sotto {
 
-enum class ColumnType { numeric, categorical, boolean, text, ignore };
+enum class ColumnType { numeric, categorical, boolean, date, time, text, ignore };
 enum class Role { feature, target, group, user, ignore };
 // What a missing cell becomes: refuse the file, the middle of the bounds, or the category "other".
 enum class Missing { refuse, midpoint, other };
@@ -40,6 +42,10 @@ enum class Scaling { symmetric, unit };
 enum class NumericBasis { automatic, linear, hats };
 
 std::string_view name(ColumnType type);
+// Whether cells may be missing or unreadable: all types but text and ignore, and all but those and
+// categorical.
+bool may_miss(ColumnType type);
+bool may_be_invalid(ColumnType type);
 std::string_view name(Role role);
 std::string_view name(Missing missing);
 std::string_view name(Invalid invalid);
@@ -56,8 +62,18 @@ struct ColumnSchema {
       values;  // categorical: the categories; boolean: {false, true}, or empty for the usual words
   Missing missing = Missing::refuse;
   Invalid invalid = Invalid::refuse;
+  // date: what is made of it, how it is written and where `elapsed` begins. Its bounds are days
+  // since 1970-01-01. A time has the part time_of_day.
+  std::vector<DatePart> parts = {};
+  DateOrder order = DateOrder::year_first;
+  std::optional<std::int64_t> since = {};  // a day; default: the lower bound
+  TextHash hash = {};                      // text, as a feature
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
+
+// The columns that the parts of a date or time become: numbers and categories, named
+// "arrival.month", "arrival.elapsed".
+ColumnSchema part_column(const ColumnSchema& column, DatePart part);
 
 // What it cost to estimate a schema from the data itself: not public for free, and part of every
 // certificate of what is made with it.

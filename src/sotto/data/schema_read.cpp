@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -18,7 +19,7 @@ namespace sotto::detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t kMaxCategories = 1'000'000;
+constexpr std::size_t kMaxCategories = 1'000'000, kMaxColumns = 1'000'000;
 
 // A node of the document that knows where it stands.
 class Place {
@@ -134,6 +135,43 @@ Bounds read_bounds(const Place& place) {
   return {lower, upper};
 }
 
+std::int64_t read_day(const Place& place, const Json& json) {
+  const auto moment =
+      json.is_string() ? parse_date(json.get<std::string>(), DateOrder::year_first) : std::nullopt;
+  if (!moment || moment->time != 0)
+    place.fail("must be a date as a text", "for example \"2024-03-01\"");
+  return moment->day;
+}
+
+Bounds read_date_bounds(const Place& place) {
+  const Json& json = place.json();
+  if (!json.is_array() || json.size() != 2)
+    place.fail("must be two dates", "for example [\"2015-01-01\", \"2024-12-31\"]");
+  const std::int64_t lower = read_day(place, json[0]), upper = read_day(place, json[1]);
+  if (lower >= upper) place.fail("must have its earlier date first");
+  return {static_cast<double>(lower), static_cast<double>(upper)};
+}
+
+std::vector<DatePart> read_parts(const Place& place) {
+  constexpr DatePart kAll[] = {DatePart::year,        DatePart::month,       DatePart::weekday,
+                               DatePart::day_of_year, DatePart::time_of_day, DatePart::elapsed};
+  std::vector<std::string> names;
+  for (const DatePart part : kAll) names.emplace_back(name(part));
+  std::vector<DatePart> parts;
+  for (const std::string& text : place.texts()) {
+    const auto at = std::find(names.begin(), names.end(), text);
+    if (at == names.end())
+      place.fail(fmt::format("holds '{}', which is no part of a date", text),
+                 name_hint(text, names, "parts"));
+    const DatePart part = kAll[at - names.begin()];
+    if (std::find(parts.begin(), parts.end(), part) != parts.end())
+      place.fail(fmt::format("holds '{}' twice", text));
+    parts.push_back(part);
+  }
+  if (parts.empty()) place.fail("must not be empty");
+  return parts;
+}
+
 std::vector<std::string> read_values(const Place& place) {
   std::vector<std::string> values = place.texts();
   if (values.empty()) place.fail("must not be empty");
@@ -174,22 +212,26 @@ void read_missing(const Place& place, ColumnSchema& c) {
 
 Role read_role(const Place& place, ColumnType type) {
   const bool unused = type == ColumnType::text || type == ColumnType::ignore;
+  const bool moment = type == ColumnType::date || type == ColumnType::time;
   if (!place.has("role")) return unused ? Role::ignore : Role::feature;
   const Place at = place.at("role");
   const Role role = at.one_of({Role::feature, Role::target, Role::group, Role::user, Role::ignore});
   const std::string declare = "declare it as categorical, with its values";
   if (type == ColumnType::ignore && role != Role::ignore)
     at.fail(fmt::format("is '{}', but the type is 'ignore'", name(role)));
-  if (type == ColumnType::text && (role == Role::target || role == Role::group))
-    at.fail(fmt::format("is '{}', which a text column cannot have", name(role)), declare);
+  if ((type == ColumnType::text || moment) && (role == Role::target || role == Role::group))
+    at.fail(fmt::format("is '{}', which a {} column cannot have", name(role), name(type)), declare);
   if (type == ColumnType::numeric && role == Role::group)
     at.fail("is 'group', which a numeric column cannot have", declare);
   return role;
 }
 
 void read_column_bounds(const Place& place, bool encoded, ColumnSchema& c) {
-  if (place.has("bounds")) {
-    if (c.type != ColumnType::numeric) place.at("bounds").fail("belongs to numeric columns only");
+  if (place.has("bounds") && c.type == ColumnType::date) {
+    c.bounds = read_date_bounds(place.at("bounds"));
+  } else if (place.has("bounds")) {
+    if (c.type != ColumnType::numeric)
+      place.at("bounds").fail("belongs to numeric columns and dates only");
     c.bounds = read_bounds(place.at("bounds"));
   } else if (c.type == ColumnType::numeric && encoded) {
     place.fail("is numeric and has no bounds",
@@ -213,28 +255,71 @@ void read_column_values(const Place& place, bool encoded, ColumnSchema& c) {
   }
 }
 
+// What a date is read as and what is made of it.
+void read_date(const Place& place, bool encoded, ColumnSchema& c) {
+  for (const char* key : {"parts", "order", "since"})
+    if (place.has(key) && c.type != ColumnType::date) place.at(key).fail("belongs to dates only");
+  if (c.type == ColumnType::time) c.parts = {DatePart::time_of_day};
+  if (c.type != ColumnType::date) return;
+  if (place.has("order"))
+    c.order = place.at("order").one_of(
+        {DateOrder::year_first, DateOrder::day_first, DateOrder::month_first});
+  if (place.has("since")) c.since = read_day(place.at("since"), place.at("since").json());
+  c.parts = place.has("parts") ? read_parts(place.at("parts"))
+                               : std::vector{DatePart::elapsed, DatePart::month, DatePart::weekday};
+  const bool bounded = std::any_of(c.parts.begin(), c.parts.end(), [](DatePart part) {
+    return part == DatePart::year || part == DatePart::elapsed;
+  });
+  if (encoded && bounded && !c.bounds)
+    place.fail("is a date and has no bounds",
+               "add bounds = [\"2015-01-01\", \"2024-12-31\"] from public knowledge, or parts that "
+               "need none, such as [\"month\", \"weekday\"]");
+}
+
+void read_text(const Place& place, ColumnSchema& c) {
+  const auto number = [&](const char* key, std::size_t& to, std::size_t least, std::size_t most) {
+    if (!place.has(key)) return;
+    const Place at = place.at(key);
+    if (c.type != ColumnType::text) at.fail("belongs to text columns only");
+    if (c.role != Role::feature)
+      at.fail("means nothing to a text that is not a feature", "add role = \"feature\"");
+    const Json& json = at.json();
+    if (!json.is_number_integer() || json < least || json > most)
+      at.fail(fmt::format("must be a whole number from {} to {}", least, most));
+    to = json.get<std::size_t>();
+  };
+  number("buckets", c.hash.buckets, 2, TextHash::kMostBuckets);
+  number("words", c.hash.words, 1, TextHash::kMostWords);
+  number("characters", c.hash.characters, 0, TextHash::kMostCharacters);
+}
+
 ColumnSchema read_column(const Place& place, const std::string& column_name,
                          const Collector& collect) {
   ColumnSchema c;
   c.name = column_name;
   if (!collect([&] { place.expect_table(); })) return c;
-  place.only_keys({"type", "role", "bounds", "values", "missing", "invalid"}, collect);
+  place.only_keys({"type", "role", "bounds", "values", "missing", "invalid", "parts", "order",
+                   "since", "buckets", "words", "characters"},
+                  collect);
   const bool has_type = collect([&] {
     if (!place.has("type")) {
       place.fail("has no type",
-                 "add type = \"numeric\", \"categorical\", \"boolean\", \"text\" or \"ignore\"");
+                 "add type = \"numeric\", \"categorical\", \"boolean\", \"date\", \"time\", "
+                 "\"text\" or \"ignore\"");
     }
     c.type = place.at("type").one_of({ColumnType::numeric, ColumnType::categorical,
-                                      ColumnType::boolean, ColumnType::text, ColumnType::ignore});
+                                      ColumnType::boolean, ColumnType::date, ColumnType::time,
+                                      ColumnType::text, ColumnType::ignore});
   });
   if (!has_type || !collect([&] { c.role = read_role(place, c.type); })) return c;
 
   const bool encoded = c.role != Role::user && c.role != Role::ignore;
   collect([&] { read_column_bounds(place, encoded, c); });
   collect([&] { read_column_values(place, encoded, c); });
-  const bool typed = c.type == ColumnType::numeric || c.type == ColumnType::boolean;
+  collect([&] { read_date(place, encoded, c); });
+  collect([&] { read_text(place, c); });
   collect([&] {
-    if (typed || c.type == ColumnType::categorical) {
+    if (may_miss(c.type)) {
       read_missing(place, c);
     } else if (place.has("missing")) {
       place.at("missing").fail(fmt::format("does not belong to a {} column", name(c.type)));
@@ -242,10 +327,53 @@ ColumnSchema read_column(const Place& place, const std::string& column_name,
   });
   collect([&] {
     if (!place.has("invalid")) return;
-    if (!typed) place.at("invalid").fail("belongs to numeric and boolean columns only");
+    if (!may_be_invalid(c.type))
+      place.at("invalid").fail("belongs to numbers, booleans, dates and times only");
     c.invalid = place.at("invalid").one_of({Invalid::refuse, Invalid::missing});
   });
   return c;
+}
+
+// "pixel{1..784}" stands for pixel1, pixel2, …: one table for columns that are alike. Any other
+// name stands for itself.
+std::vector<std::string> names_of(const Place& place, const std::string& name) {
+  const std::size_t open = name.find('{'), dots = name.find("..", open),
+                    close = name.find('}', dots);
+  if (open == std::string::npos || dots == std::string::npos || close == std::string::npos)
+    return {name};
+  std::size_t first = 0, last = 0;
+  const char *text = name.data(), *mid = text + dots, *end = text + close;
+  const bool numbers = std::from_chars(text + open + 1, mid, first).ptr == mid &&
+                       std::from_chars(mid + 2, end, last).ptr == end && mid != text + open + 1 &&
+                       end != mid + 2;
+  if (!numbers) return {name};
+  if (first > last || last - first >= kMaxColumns)
+    place.fail(fmt::format("must count upwards, over at most {} columns", kMaxColumns));
+  std::vector<std::string> names;
+  for (std::size_t i = first; i <= last; ++i)
+    names.push_back(name.substr(0, open) + std::to_string(i) + name.substr(close + 1));
+  return names;
+}
+
+// A table for each column, or for a run of columns.
+void read_columns(const Place& columns, Schema& schema, const Collector& collect) {
+  std::set<std::string> seen;
+  for (const auto& [key, value] : columns.json().items()) {
+    const Place place = columns.child(key, value);
+    std::vector<std::string> names = {key};
+    if (!collect([&] { names = names_of(place, key); })) continue;
+    ColumnSchema column = read_column(place, names.front(), collect);
+    for (const std::string& name : names) {
+      collect([&] {
+        if (!seen.insert(name).second) place.fail(fmt::format("declares '{}' once more", name));
+        if (seen.size() > kMaxColumns)
+          place.fail(fmt::format("makes more than {} columns", kMaxColumns));
+      });
+      column.name = name;
+      schema.columns.push_back(column);
+      if (schema.columns.size() > kMaxColumns) return;
+    }
+  }
 }
 
 void check_role(const Place& document, const Schema& schema, Role role) {
@@ -365,9 +493,7 @@ Schema read_schema(const Json& json, const Positions& positions,
   });
   if (!has_columns) return schema;
   const Place columns = document.at("columns");
-  for (const auto& [key, value] : columns.json().items()) {
-    schema.columns.push_back(read_column(columns.child(key, value), key, collect));
-  }
+  read_columns(columns, schema, collect);
   for (const Role role : {Role::target, Role::user})
     collect([&] { check_role(document, schema, role); });
   collect([&] { read_unit(document, schema); });

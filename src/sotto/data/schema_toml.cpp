@@ -64,16 +64,28 @@ std::string Schema::to_toml() const {
   for (const ColumnSchema& c : columns) {
     out += fmt::format("\n[columns.{}]\ntype = \"{}\"\n", toml_key(c.name), sotto::name(c.type));
     out += fmt::format("role = \"{}\"\n", sotto::name(c.role));
-    if (c.bounds) {
+    if (c.bounds && c.type == ColumnType::date) {
+      out += fmt::format("bounds = [\"{}\", \"{}\"]\n",
+                         date_text(static_cast<std::int64_t>(c.bounds->lower())),
+                         date_text(static_cast<std::int64_t>(c.bounds->upper())));
+    } else if (c.bounds) {
       out += fmt::format("bounds = [{}, {}]\n", toml_number(c.bounds->lower()),
                          toml_number(c.bounds->upper()));
     }
     if (!c.values.empty()) out += fmt::format("values = {}\n", toml_list(c.values));
-    const bool typed = c.type == ColumnType::numeric || c.type == ColumnType::boolean;
-    if (typed || c.type == ColumnType::categorical) {
-      out += fmt::format("missing = \"{}\"\n", sotto::name(c.missing));
+    if (may_miss(c.type)) out += fmt::format("missing = \"{}\"\n", sotto::name(c.missing));
+    if (may_be_invalid(c.type)) out += fmt::format("invalid = \"{}\"\n", sotto::name(c.invalid));
+    if (c.type == ColumnType::date) {
+      out += fmt::format("order = \"{}\"\n", sotto::name(c.order));
+      if (c.since) out += fmt::format("since = \"{}\"\n", date_text(*c.since));
+      std::vector<std::string> parts;
+      for (const DatePart part : c.parts) parts.emplace_back(sotto::name(part));
+      out += fmt::format("parts = {}\n", toml_list(parts));
     }
-    if (typed) out += fmt::format("invalid = \"{}\"\n", sotto::name(c.invalid));
+    if (c.type == ColumnType::text && c.role == Role::feature) {
+      out += fmt::format("buckets = {}\nwords = {}\ncharacters = {}\n", c.hash.buckets,
+                         c.hash.words, c.hash.characters);
+    }
   }
   return out;
 }

@@ -10,7 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/contributions.hpp"
-#include "sotto/data/detail/array_text.hpp"
+#include "sotto/data/detail/array_table.hpp"
 #include "sotto/data/number.hpp"
 
 namespace sotto {
@@ -80,7 +80,10 @@ class RecordEncoder {
  public:
   RecordEncoder(const CsvReader& reader, const Encoder& encoder, const TableOptions& options)
       : encoder_(&encoder), groups_(encoder.groups()), commas_(reader.decimal_comma()) {
-    for (const ColumnEncoder& f : encoder.features()) add(reader, f.column().name, features_);
+    for (const Encoder::Input& input : encoder.inputs()) {
+      add(reader, input.column.name, features_);
+      numeric_.push_back(input.column.type == ColumnType::numeric);
+    }
     if (options.targets && encoder.has_target()) {
       add(reader, encoder.target().column().name, target_);
     }
@@ -94,7 +97,7 @@ class RecordEncoder {
       const auto watch = [&](const ColumnEncoder& column, std::size_t field) {
         nullable_.emplace_back(column, field);
       };
-      for (std::size_t i = 0; i < features_.size(); ++i) watch(encoder.features()[i], features_[i]);
+      for (std::size_t i = 0; i < features_.size(); ++i) watch(encoder.teller(i), features_[i]);
       for (const std::size_t field : target_) watch(encoder.target(), field);
       for (std::size_t g = 0; g < groups_.size(); ++g) watch(groups_[g], group_fields_[g]);
     }
@@ -114,7 +117,7 @@ class RecordEncoder {
       std::size_t at = 0;  // the file's column at work, for errors
       try {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-          cells[i] = text_of(encoder_->features()[i], fields[features_[i]], scratch[i]);
+          cells[i] = text_of(numeric_[i], fields[features_[i]], scratch[i]);
         }
         std::size_t column = 0;
         const Table::Sink sink = table.add_row();
@@ -128,7 +131,8 @@ class RecordEncoder {
         }
         for (const std::size_t target : target_) {
           at = target;
-          const std::string_view cell = text_of(encoder_->target(), fields[target], scratch.back());
+          const std::string_view cell =
+              text_of(encoder_->target().is_numeric(), fields[target], scratch.back());
           table.add_target(null ? 0 : encoder_->encode_target(cell));
         }
         for (std::size_t g = 0; g < group_fields_.size(); ++g) {
@@ -152,14 +156,14 @@ class RecordEncoder {
 
  private:
   // The cell as its column reads it: numbers with a point.
-  std::string_view text_of(const ColumnEncoder& column, const CsvField& field,
-                           std::string& scratch) const {
-    return commas_ && column.is_numeric() ? with_point(field.raw, scratch) : field.text(scratch);
+  std::string_view text_of(bool numeric, const CsvField& field, std::string& scratch) const {
+    return commas_ && numeric ? with_point(field.raw, scratch) : field.text(scratch);
   }
   bool is_null(const std::vector<CsvField>& fields, std::string& scratch) const {
     return !nullable_.empty() &&
            std::all_of(nullable_.begin(), nullable_.end(), [&](const auto& c) {
-             return c.first.is_missing(text_of(c.first, fields[c.second], scratch));
+             const bool numeric = c.first.column().type == ColumnType::numeric;
+             return c.first.is_missing(text_of(numeric, fields[c.second], scratch));
            });
   }
   static void add(const CsvReader& reader, const std::string& name, std::vector<std::size_t>& to) {
@@ -171,7 +175,8 @@ class RecordEncoder {
       id_;  // the last and target_: none or one
   std::vector<std::pair<ColumnEncoder, std::size_t>>
       nullable_;  // the columns read with their fields, where null records have a meaning
-  bool commas_;   // in numbers
+  std::vector<bool> numeric_;  // which features are numbers
+  bool commas_;                // in numbers
   mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
 
@@ -185,14 +190,13 @@ std::uint64_t hash_of(const Table& table, std::size_t row) {
   return content_hash(words);
 }
 
-CsvReader open_table(const std::string& path, const Encoder& encoder, const TableOptions& options) {
+CsvReader open_table(const std::string& path, const Encoder& encoder, const TableOptions& options,
+                     const std::shared_ptr<const ArrayText>& array) {
   CsvOptions csv = options.csv;
   const auto names = [&] { return encoder.schema().names(); };
-  if (const auto array = ArrayText::open(path)) {
+  if (array) {
     csv.header = false;
-    csv.names = names();
-    if (!options.targets && encoder.has_target() && array->columns() + 1 == csv.names.size())
-      std::erase(csv.names, encoder.target().column().name);  // records without what is predicted
+    csv.names = array_names(*array, encoder, options);
     return CsvReader::from_source(
         path, [array] { return array->text(); }, csv);
   }
@@ -200,6 +204,16 @@ CsvReader open_table(const std::string& path, const Encoder& encoder, const Tabl
   // Which records of a user are kept is decided in a first pass over the rows and done in a second.
   csv.repeatable = encoder.schema().unit == Unit::user && options.targets;
   return CsvReader(path, csv);
+}
+
+// Where the relation makes the number of rows public, it must be the declared one.
+void check_rows(const std::string& label, const Encoder& encoder, const TableOptions& options,
+                std::uint64_t rows) {
+  const Schema& schema = encoder.schema();
+  const bool exact = count_is_public(schema.relation) && options.targets;
+  if (!exact || !schema.rows || rows == *schema.rows) return;
+  throw DataError(fmt::format("{} has {} rows; the schema declares {}", label, rows, *schema.rows),
+                  "under this relation the number of rows is public and must be right");
 }
 
 std::vector<bool> bounded_rows(CsvReader& reader, const RecordEncoder& encode,
@@ -228,7 +242,13 @@ std::vector<bool> bounded_rows(CsvReader& reader, const RecordEncoder& encode,
 void detail::map_parts(const std::string& path, const Encoder& encoder, const TableOptions& options,
                        const std::function<AnyResult(Table&&)>& map,
                        const std::function<void(AnyResult&&)>& consume) {
-  CsvReader reader = open_table(path, encoder, options);
+  const auto array = ArrayText::open(path);
+  if (array && all_numbers(encoder, options)) {
+    const std::uint64_t found = map_array(*array, path, encoder, options, map, consume);
+    check_rows(path, encoder, options, found);
+    return;
+  }
+  CsvReader reader = open_table(path, encoder, options, array);
   const RecordEncoder encode(reader, encoder, options);
   const Schema& schema = encoder.schema();
   std::uint64_t rows = 0;
@@ -258,12 +278,7 @@ void detail::map_parts(const std::string& path, const Encoder& encoder, const Ta
         rows += part.first;
         consume(std::move(part.second));
       });
-  const bool exact = count_is_public(schema.relation);
-  if (exact && schema.rows && options.targets && rows != *schema.rows) {
-    throw DataError(
-        fmt::format("{} has {} rows; the schema declares {}", reader.label(), rows, *schema.rows),
-        "under this relation the number of rows is public and must be right");
-  }
+  check_rows(reader.label(), encoder, options, rows);
 }
 
 namespace {

@@ -304,5 +304,38 @@ TEST(Table, ReadsDecimalCommasInNumbersOnly) {
   EXPECT_THAT(table.matrix(), ::testing::ElementsAre(-0.5, 0, 1, 0));
 }
 
+// Numbers go the short way, and come to the same table as in a CSV file.
+TEST(Table, ArraysOfNumbersAreReadAsTheSameNumbersInText) {
+  const Encoder encoder(Schema::from_toml(
+      "relation = \"add_remove\"\nrows = 5000\n[columns.a]\ntype = \"numeric\"\n"
+      "bounds = [-1, 2]\nmissing = \"midpoint\"\n[columns.b]\ntype = \"boolean\"\n"
+      "[columns.k]\ntype = \"categorical\"\nrole = \"target\"\nvalues = [\"0\", \"1\", \"7\"]\n"));
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  NpyArray array{{30000, 3}, {}};
+  std::string text = "a,b,k\n";
+  constexpr double kClasses[] = {0, 1, 7};
+  for (int i = 0; i < 30000; ++i) {
+    const double a = i % 97 == 0 ? std::nan("") : normal(random);
+    const double b = static_cast<double>(random() % 2), k = kClasses[random() % 3];
+    array.values.insert(array.values.end(), {a, b, k});
+    char line[80];
+    std::snprintf(line, sizeof line, "%.17g,%g,%g\n", a, b, k);
+    text += line;
+  }
+  const TemporaryFile npy(""), csv(text);
+  write_npy(npy.path(), array);
+  const Table numbers = load_table(npy.path(), encoder), words = load_table(csv.path(), encoder);
+  ASSERT_EQ(numbers.rows(), 30000U);
+  EXPECT_EQ(numbers.matrix(), words.matrix());
+  EXPECT_TRUE(std::equal(numbers.targets().begin(), numbers.targets().end(),
+                         words.targets().begin(), words.targets().end()));
+
+  array.values[3 * 20000 + 1] = 2;  // a boolean that is none, by row and column and not by content
+  write_npy(npy.path(), array);
+  EXPECT_THAT(error_of([&] { load_table(npy.path(), encoder); }),
+              HasSubstr("row 20001, column 'b'"));
+}
+
 }  // namespace
 }  // namespace sotto

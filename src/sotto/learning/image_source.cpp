@@ -27,39 +27,59 @@ fs::path idx_file(const std::string& folder, const std::string& part, const std:
       "a folder of images holds the four IDX files of MNIST and its relatives");
 }
 
-class ImageFolder final : public Source {
+class ImageSource : public Source {
+ public:
+  explicit ImageSource(const ImageFacts& facts) : facts_(facts) {}
+
+  void each(const std::function<void(const Block&)>& visit) final { visit(images()); }
+  std::vector<int128> sum(std::size_t, const AddBlock&, std::size_t) final { refuse(); }
+  Table table() final { refuse(); }
+
+ protected:
+  Images read(const std::string& path) const {
+    IdxArray array = read_idx(path);
+    if (array.shape.size() != 3 || array.shape[1] != facts_.height ||
+        array.shape[2] != facts_.width)
+      throw DataError(fmt::format("the images in '{}' are not of the declared size {}x{}", path,
+                                  facts_.height, facts_.width),
+                      "declare their size with `image` HEIGHTxWIDTH");
+    return {facts_.height, facts_.width, std::move(array.values), {}};
+  }
+
+  ImageFacts facts_;
+
+ private:
+  [[noreturn]] static void refuse() { throw Unsupported("this data is images, not a table"); }
+  void map_any(const std::function<Any(const Table&)>&, const std::function<void(Any&&)>&) final {
+    refuse();
+  }
+};
+
+class ImageFile final : public ImageSource {
+ public:
+  ImageFile(std::string path, const ImageFacts& facts)
+      : ImageSource(facts), path_(std::move(path)) {}
+  Images images() override { return read(path_); }
+
+ private:
+  std::string path_;
+};
+
+class ImageFolder final : public ImageSource {
  public:
   ImageFolder(std::string folder, std::string part, const ImageFacts& facts, bool with_labels)
-      : folder_(std::move(folder)),
+      : ImageSource(facts),
+        folder_(std::move(folder)),
         part_(std::move(part)),
-        facts_(facts),
         with_labels_(with_labels) {}
 
   Images images() override {
-    const fs::path path = idx_file(folder_, part_, "images");
-    IdxArray array = read_idx(path.string());
-    if (array.shape.size() != 3 || array.shape[1] != facts_.height ||
-        array.shape[2] != facts_.width)
-      throw DataError(fmt::format("the images in '{}' are not of the declared size {}x{}",
-                                  path.string(), facts_.height, facts_.width),
-                      "declare their size with `image` HEIGHTxWIDTH");
-    Images images{facts_.height, facts_.width, std::move(array.values), {}};
+    Images images = read(idx_file(folder_, part_, "images").string());
     if (with_labels_) images.labels = labels(images.count());
     return images;
   }
-  void each(const std::function<void(const Block&)>& visit) override { visit(images()); }
-
-  std::vector<int128> sum(std::size_t, const AddBlock&, std::size_t) override { refuse(); }
-  Table table() override { refuse(); }
 
  private:
-  [[noreturn]] static void refuse() {
-    throw Unsupported("this data is a folder of images, not a table");
-  }
-  void map_any(const std::function<Any(const Table&)>&,
-               const std::function<void(Any&&)>&) override {
-    refuse();
-  }
   // A label that is not one of the declared classes counts for nothing: whether there is one is
   // private.
   std::vector<std::uint32_t> labels(std::size_t count) const {
@@ -74,11 +94,14 @@ class ImageFolder final : public Source {
   }
 
   std::string folder_, part_;
-  ImageFacts facts_;
   bool with_labels_;
 };
 
 }  // namespace
+
+std::unique_ptr<Source> image_file(std::string path, const ImageFacts& facts) {
+  return std::make_unique<ImageFile>(std::move(path), facts);
+}
 
 std::unique_ptr<Source> image_folder(std::string folder, std::string part, const ImageFacts& facts,
                                      bool with_labels) {

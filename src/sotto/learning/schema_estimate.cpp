@@ -124,6 +124,9 @@ Release<SchemaEstimatePlan::Estimate> SchemaEstimatePlan::run(CsvReader& file, R
     column.values = found.categories;
     column.note = column.values.empty() ? "no category is common enough: is it categorical?"
                                         : "values found privately; rarer ones are 'other'";
+    if (column.values.size() > options_.max_categories)
+      column.note +=
+          fmt::format("; {} values, a coordinate of the model each", column.values.size());
   }
   if (counts_rows()) {
     const double noisy = rows_plan(relation(), epsilon_).run(rows, rng).value.value;

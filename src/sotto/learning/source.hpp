@@ -73,5 +73,7 @@ std::unique_ptr<Source> table_in_memory(const Table& table, unsigned threads = 0
 // Part "train" or "t10k" of a folder with IDX files. with_labels: false for prediction.
 std::unique_ptr<Source> image_folder(std::string folder, std::string part, const ImageFacts& facts,
                                      bool with_labels = true);
+// Images without labels, for prediction: an IDX file.
+std::unique_ptr<Source> image_file(std::string path, const ImageFacts& facts);
 
 }  // namespace sotto

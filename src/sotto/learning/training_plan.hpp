@@ -43,6 +43,9 @@ class TrainingPlan {
   virtual std::optional<Event> event() const = 0;  // none: NOT PRIVATE
   virtual Relation relation() const = 0;
   virtual Explanation explain() const = 0;
+  // What a run will take on this machine, in words for a dry run: measured on made-up records, no
+  // part of any certificate. Empty: too little to speak of.
+  virtual std::string estimate() const { return {}; }
 
   // Before anything is paid for or read: tries what may fail (the model, its memory) and takes up a
   // checkpoint. Not needed before run().

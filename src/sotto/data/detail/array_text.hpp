@@ -1,18 +1,26 @@
-// Arrays (.npy, IDX) read where a table is expected: their rows as lines of comma-separated
-// numbers.
+// Arrays (.npy, IDX) read where a table is expected: their rows as numbers, or as lines of
+// comma-separated numbers.
 //
 // The first axis counts the records; whatever is left is one column for each number of a record, in
-// C order. Numbers are written so that they read back as the same double, whole ones without a
-// point: "3" can be a category. From there an array goes the way of a CSV file without a header,
-// through the same encoder and the same refusals.
+// C order. Where a column is more than a number (a category, a user), an array goes the way of a
+// CSV file without a header, through the same encoder and the same refusals: numbers are written so
+// that they read back as the same double, whole ones without a point, and "3" can be a category.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "sotto/data/byte_source.hpp"
 
 namespace sotto {
+
+class NumberSource {
+ public:
+  virtual ~NumberSource() = default;
+  // Fills `out` as far as the array goes; throws DataError when the file is damaged.
+  virtual std::size_t read(std::span<double> out) = 0;
+};
 
 class ArrayText {
  public:
@@ -23,7 +31,8 @@ class ArrayText {
   virtual ~ArrayText() = default;
   virtual std::size_t columns() const = 0;
   // From the first record on; the array must outlive the source.
-  virtual std::unique_ptr<ByteSource> text() const = 0;
+  virtual std::unique_ptr<NumberSource> numbers() const = 0;
+  std::unique_ptr<ByteSource> text() const;
 };
 
 }  // namespace sotto

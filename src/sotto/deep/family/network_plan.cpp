@@ -210,6 +210,40 @@ Explanation NetworkTraining::explain() const {
   return e;
 }
 
+// Forward and backward passes of made-up records, by the clock and by their memory.
+std::string NetworkTraining::estimate() const {
+  constexpr double kMostRecords = 64, kPrivateSteps = 2, kNoiseSeconds = 2e-8;
+  const auto records = static_cast<std::int64_t>(std::clamp(plain_.batch, 1.0, kMostRecords));
+  std::vector<std::int64_t> shape = network_.input;
+  shape.insert(shape.begin(), records);
+  Network network(network_);
+  const torch::Tensor inputs = torch::rand(shape);
+  const torch::Tensor targets =
+      torch::zeros({records}, classification_ ? torch::kInt64 : torch::kFloat32);
+  const auto step = [&] {
+    losses_of(classification_, network->forward(inputs), targets).sum().backward();
+  };
+  const std::size_t memory = peak_memory(step);
+  const auto start = Clock::now();
+  step();
+  const double of_a_record = seconds_since(start) / static_cast<double>(records);
+  const auto steps = static_cast<double>(plan_ ? plan_->steps() : plain_.steps);
+  const double seconds = steps * (plain_.batch * of_a_record * (plan_ ? kPrivateSteps : 1) +
+                                  (plan_ ? kNoiseSeconds * static_cast<double>(parameters_) : 0));
+  const double epochs = steps * plain_.batch / static_cast<double>(facts_.declared_rows());
+  // Weights, gradients, noise and the optimiser's state; then batches, as many as may be held.
+  const double bytes =
+      6.0 * 4 * static_cast<double>(parameters_) +
+      std::min(static_cast<double>(trainer_options_.memory),
+               static_cast<double>(memory) * plain_.batch / static_cast<double>(records));
+  const OptimizerOptions& optimizer = trainer_options_.optimizer;
+  return fmt::format(
+      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); about {} and {:.0f} MB here",
+      parameters_, epochs, optimizer.learning_rate, name(optimizer.kind),
+      seconds < 90 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60),
+      bytes / 1e6);
+}
+
 void NetworkTraining::prepare(RunControl& control, Rng& rng) {
   torch::manual_seed(rng.next_u64());  // initial weights
   model_ = Network(network_);

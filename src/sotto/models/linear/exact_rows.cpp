@@ -1,6 +1,5 @@
 #include "sotto/models/linear/exact_rows.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,65 +7,20 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
 #include "sotto/models/linear/detail/exact_kernels.hpp"
-#include "sotto/models/linear/detail/slope_kernels.hpp"
 
 namespace sotto {
 namespace {
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 constexpr std::size_t kChunkRows = 256;  // their floats stay in the cache between two uses
 
 constexpr std::size_t kStaged = std::size_t{1} << 22;  // floats on their way to a file
 
 constexpr double kRowUnit = 1 << ExactRows::kRowBits;
-constexpr double kParameterUnit = 1 << ExactRows::kParameterBits;
-
-// Clips the slopes of every record (a column of k outputs) to the norm and truncates them to whole
-// units.
-void bound_slopes(RowMajor& slopes, ExactRows::SlopeGrid grid) {
-  const double units = std::ldexp(1.0, grid.bits), limit = grid.norm * units;
-  const Eigen::Index k = slopes.rows();
-  if (k == 1) {
-    detail::bound_slopes(slopes.data(), static_cast<std::size_t>(slopes.cols()), grid.norm,
-                         grid.bits);
-    return;
-  }
-  for (Eigen::Index i = 0; i < slopes.cols(); ++i) {
-    double square = 0;
-    for (Eigen::Index j = 0; j < k; ++j) square += slopes(j, i) * slopes(j, i);
-    if (!std::isfinite(square)) {
-      slopes.col(i).setZero();  // a record that cannot be evaluated contributes nothing
-      continue;
-    }
-    const double factor =
-        units * (square > grid.norm * grid.norm ? grid.norm / std::sqrt(square) : 1.0);
-    for (Eigen::Index j = 0; j < k; ++j) slopes(j, i) = std::trunc(slopes(j, i) * factor);
-    // The clipping above was rounded; the integers decide (exact: each at most 2^22, hence their
-    // squares at most 2^44).
-    for (;;) {
-      double exact = 0;
-      for (Eigen::Index j = 0; j < k; ++j) exact += slopes(j, i) * slopes(j, i);
-      if (exact <= limit * limit) break;
-      for (Eigen::Index j = 0; j < k; ++j)
-        slopes(j, i) -= slopes(j, i) > 0 ? 1 : slopes(j, i) < 0 ? -1 : 0;
-    }
-  }
-}
 
 }  // namespace
 
-ExactRows::ExactRows(std::size_t features, double norm_bound, double intercept)
-    : features_(features),
-      dimension_(features + (intercept != 0 ? 1 : 0)),
-      norm_bound_(norm_bound),
-      intercept_(intercept) {
-  if (!(norm_bound > 0) || !std::isfinite(norm_bound))
-    throw InvalidArgument("the norm bound of the features must be a finite number above 0");
-  scale_ = 1 / std::hypot(norm_bound, intercept);
-}
-
 void ExactRows::reserve(std::size_t rows) {
-  if (rows > RowStore::kMemoryLimit / dimension_) return;  // they will not stay in memory
+  if (rows > kRowMemory / dimension_) return;  // they will not stay in memory
   rows_.reserve(rows * dimension_);
   targets_.reserve(rows);
 }
@@ -98,7 +52,7 @@ void ExactRows::add_all(std::size_t count, const Reader& read, unsigned threads)
   constexpr std::size_t kPart = 1024;
   // All at once where memory holds them, else a part of the file at a time.
   const bool fits =
-      rows_.in_memory() && (size() + count) * dimension_ * sizeof(float) <= RowStore::kMemoryLimit;
+      rows_.in_memory() && (size() + count) * dimension_ * sizeof(float) <= kRowMemory;
   const std::size_t most = fits ? count : std::max<std::size_t>(1, kStaged / dimension_);
   const unsigned workers = thread_count(threads);
   std::vector<std::vector<float>> scratch(workers, std::vector<float>(features_));
@@ -144,33 +98,13 @@ float ExactRows::write(std::span<const float> features, float target, float* row
   return target;
 }
 
-void ExactRows::admit(std::span<double> parameters, std::size_t outputs) {
-  const std::size_t dimension = parameters.size() / outputs;
-  for (std::size_t k = 0; k < outputs; ++k) {
-    auto part = parameters.subspan(k * dimension, dimension);
-    double largest = 0, square = 0;
-    for (double& v : part) {
-      if (!std::isfinite(v)) v = 0;
-      largest = std::max(largest, std::fabs(v));
-    }
-    for (double v : part) square += largest > 0 ? (v / largest) * (v / largest) : 0.0;
-    const double norm =
-        largest * std::sqrt(square);  // may be infinite: then everything shrinks to 0
-    // Room below the limit for rounding every coordinate to the grid.
-    const double limit = kMaximalNorm * (1 - 1e-6);
-    const double shrink = norm > limit ? limit / norm : 1.0;
-    for (double& v : part) v = std::nearbyint(v * shrink * kParameterUnit) / kParameterUnit;
-  }
-}
-
 std::vector<int128> ExactRows::weighted_sum(std::span<const double> parameters, std::size_t outputs,
                                             const Slopes& slopes, SlopeGrid grid,
                                             unsigned threads) const {
   const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows;
   const unsigned workers = thread_count(threads);
   struct Scratch {
-    RowMajor slopes;
-    std::vector<double> margins, sums;
+    std::vector<double> slopes, margins, sums;
     std::vector<int128> total;
   };
   std::vector<Scratch> scratch(workers);
@@ -184,13 +118,13 @@ std::vector<int128> ExactRows::weighted_sum(std::span<const double> parameters, 
       const std::size_t count = std::min(kChunkRows, end - first);
       const float* rows = all + first * dimension_;
       s.margins.resize(outputs * count);
-      s.slopes.resize(static_cast<Eigen::Index>(outputs), static_cast<Eigen::Index>(count));
+      s.slopes.resize(outputs * count);
       for (std::size_t k = 0; k < outputs; ++k) {  // exact: multiples of 2^-40 below 2^12
         detail::row_products(rows, count, dimension_, parameters.data() + k * dimension_,
                              s.margins.data() + k * count);
       }
-      slopes(s.margins, first, count, {s.slopes.data(), static_cast<std::size_t>(s.slopes.size())});
-      bound_slopes(s.slopes, grid);
+      slopes(s.margins, first, count, s.slopes);
+      bound_slopes(s.slopes, outputs, grid);
       for (std::size_t k = 0; k < outputs;
            ++k) {  // exact: multiples of 2^-16 of absolute sum at most 2^33
         detail::add_weighted_rows(rows, count, dimension_, s.slopes.data() + k * count,
@@ -206,6 +140,15 @@ std::vector<int128> ExactRows::weighted_sum(std::span<const double> parameters, 
     for (std::size_t i = 0; i < s.total.size(); ++i) total[i] += s.total[i];
   }
   return total;
+}
+
+std::vector<int128> ExactRows::second_moments(double share, unsigned threads) const {
+  if (share >= 1) return moments(threads).second;
+  return moments(threads,
+                 [share](std::span<const float> row) {
+                   return is_among(detail::hash_of(row.data(), row.size()), share);
+                 })
+      .second;
 }
 
 ExactRows::Moments ExactRows::moments(unsigned threads, const Choice& chosen) const {

@@ -1,5 +1,9 @@
 #include "sotto/models/linear/linear_family.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "sotto/learning/basis.hpp"
 #include "sotto/models/linear/detail/candidates_file.hpp"
 #include "sotto/models/linear/detail/fitted_model.hpp"
 #include "sotto/models/linear/training.hpp"
@@ -69,8 +73,32 @@ RouteOptions route_options(const OptionValues& values) {
   return o;
 }
 
+// Whether a regression is worth bending: by gradients, of enough rows.
+bool regression_bends(const Schema& schema, const TrainingRequest& request) {
+  const bool possible = request.method == "auto" || request.method == "gradient";
+  if (!possible || !request.budget || request.budget->is_pure() || !schema.rows) return false;
+  const auto width = [&](NumericBasis basis) {
+    Schema with = schema;
+    with.basis = basis;
+    return Encoder(std::move(with)).width() + 1;
+  };
+  const double signal =
+      signal_of(*schema.rows, schema.relation, schema.max_contributions, *request.budget);
+  return gradients_pay(signal, width(NumericBasis::linear)) &&
+         hats_pay(signal, width(NumericBasis::hats));
+}
+
+// Hats for the methods that minimise a loss: for classes always, for numbers where they pay.
 Schema prepare(Schema schema, const TrainingRequest& request) {
-  return with_basis(std::move(schema), parse_linear_kind(request.kind), request.method);
+  constexpr std::string_view kBending[] = {"auto", "gradient", "objective", "output", "none"};
+  const bool bends =
+      std::find(std::begin(kBending), std::end(kBending), request.method) != std::end(kBending);
+  if (parse_linear_kind(request.kind) == LinearKind::linear) {
+    const bool open = schema.basis == NumericBasis::automatic;
+    const bool pays = open && regression_bends(schema, request);
+    return settle_basis(std::move(schema), pays);
+  }
+  return settle_basis(std::move(schema), bends);
 }
 
 std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {

@@ -35,6 +35,12 @@ class LinearRoute {
   virtual std::vector<std::string> assumptions() const { return {}; }
   virtual LinearFit fit(const ExactRows& rows, Rng& rng, Progress* progress) const = 0;
 
+  // Routes that read records through GradientRows only, however they are kept.
+  virtual bool takes_codes() const { return false; }
+  virtual LinearFit fit_codes(const GradientRows&, Rng&, Progress*) const {
+    invariant_broken("a route that needs dense rows");
+  }
+
   // Routes that need nothing of the records but sums over them: the sums of some records, on the
   // calling thread, and the fit from those of all. encoding: any rows, or none, encoded like those
   // summed.
@@ -67,6 +73,15 @@ class PlannedRoute final : public LinearRoute {
     }
   }
 
+  bool takes_codes() const override { return kCodes; }
+  LinearFit fit_codes(const GradientRows& rows, Rng& rng, Progress* progress) const override {
+    if constexpr (kCodes) {
+      return plan_.run(rows, rng, progress);
+    } else {
+      return LinearRoute::fit_codes(rows, rng, progress);
+    }
+  }
+
   bool sums_suffice() const override { return kSums; }
   RecordSums sums(const ExactRows& part) const override {
     if constexpr (kSums) {
@@ -86,6 +101,10 @@ class PlannedRoute final : public LinearRoute {
  private:
   static constexpr bool kSums = requires(const Plan& plan, const ExactRows& rows) {
     plan.sums(rows, 1u);
+  };
+  static constexpr bool kCodes =
+      requires(const Plan& plan, const GradientRows& rows, Rng& rng, Progress* progress) {
+    plan.run(rows, rng, progress);
   };
   Plan plan_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -83,6 +84,17 @@ RoutePtr minibatch_route(const PublicFacts& facts, const Budget& budget,
   return make(calibrate(noise, approximate->epsilon, approximate->delta).value);
 }
 
+// How far noise may move a prediction. Margins of a class reach far. Numbers lie within [−1, 1]: the
+// less there is to learn against the noise, the less it may move them. Rows with hats fill the unit
+// ball, plain ones hardly do, so that noise moves those less.
+double noise_travel(const PublicFacts& facts, const Budget& budget) {
+  if (facts.kind != LinearKind::linear) return 3;
+  const bool hats = facts.without_hats() < facts.dimension;
+  const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
+  const double strength = signal / std::pow(static_cast<double>(facts.dimension), 1.5);
+  return std::clamp(strength / (hats ? 1 : 8), 0.5, 3.0);
+}
+
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                         const RouteOptions& options) {
   refuse_pure("gradient", facts, budget);
@@ -95,6 +107,7 @@ RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
     return route_of(NoisyGradientPlan({.loss = loss_of(facts.kind),
                                        .outputs = facts.outputs,
                                        .iterations = options.iterations,
+                                       .noise_travel = noise_travel(facts, budget),
                                        .regularisation = options.regularisation,
                                        .average = options.average.value_or(true),
                                        .contributions = facts.contributions,

@@ -1,11 +1,27 @@
 #include "sotto/models/linear/method_choice.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include <cmath>
 
-#include "sotto/learning/basis.hpp"
+#include "sotto/learning/confirmed_budget.hpp"
 
 namespace sotto {
+namespace {
+constexpr double kGradientSignal = 7, kHatSignal = 20;
+}  // namespace
+
+double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,
+                 const Budget& budget) {
+  return static_cast<double>(rows) * std::sqrt(2 * rho_of(budget)) /
+         (contribution_factor(relation) * static_cast<double>(contributions));
+}
+
+bool gradients_pay(double signal, std::size_t dimension) {
+  return signal >= kGradientSignal * std::pow(static_cast<double>(dimension), 1.5);
+}
+
+bool hats_pay(double signal, std::size_t dimension) {
+  return signal >= kHatSignal * static_cast<double>(dimension);
+}
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
   // Second moments of so many coordinates can be neither held nor solved for in reasonable time.
@@ -22,6 +38,9 @@ MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
             "regression with a pure epsilon: Laplace noise on the coefficients of the objective"};
   }
   if (facts.kind == LinearKind::linear) {
+    const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
+    if (gradients_pay(signal, facts.without_hats()))
+      return {"gradient", "regression on many rows: gradients cost less than moments of all pairs"};
     return {"sufficient_statistics",
             "regression: noisy moments with an adaptive ridge need one pass and no step size"};
   }
@@ -29,13 +48,6 @@ MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
     return {"objective", "a pure epsilon: one noisy objective costs less than many noisy steps"};
   }
   return {"gradient", "with Gaussian noise, gradients compose best"};
-}
-
-Schema with_basis(Schema schema, LinearKind kind, std::string_view method) {
-  constexpr std::string_view kBending[] = {"auto", "gradient", "objective", "output", "none"};
-  const bool bends =
-      std::find(std::begin(kBending), std::end(kBending), method) != std::end(kBending);
-  return settle_basis(std::move(schema), bends && kind != LinearKind::linear);
 }
 
 }  // namespace sotto

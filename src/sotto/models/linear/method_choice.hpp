@@ -1,12 +1,14 @@
 // `--method auto`: the route to privacy, chosen by public facts only.
 //
-// What       choose_method(facts): a method and the reason in words. with_basis(schema): how
-//            numeric features are encoded, where the schema leaves that open.
+// What       choose_method(facts): a method and the reason in words.
 // Guarantee  The choice costs nothing: no fact is read from private data.
-// Method     Regression → sufficient statistics with a δ or ρ, functional mechanism with a pure ε
+// Method     Regression with a δ or ρ → gradients where records are many against the noise and the
+//            coordinates, sufficient statistics elsewhere; with a pure ε → functional mechanism
 //            (gradient and sample_aggregate beyond kManyCoordinates); classification → gradient
 //            with a δ or ρ, objective perturbation with a pure ε.
-//            Hats (learning/basis.hpp) for classification by the methods that minimise a loss.
+//            The noise of d² moments has a spectrum of about √d, and what it hides are directions
+//            of d coordinates in the unit ball; gradients pay for the directions that they
+//            follow only. The thresholds are what public tables showed (docs/math).
 // Numerics   None: counts are compared.
 // Reference  docs/math/linear-models.md.
 #pragma once
@@ -14,11 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sotto/core/relation.hpp"
-#include "sotto/data/schema.hpp"
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/models/linear/linear_kind.hpp"
 
@@ -46,6 +46,11 @@ struct PublicFacts {
   double norm_bound = 1;                    // of an encoded record, without the intercept
   std::vector<EncodedColumn> columns = {};  // without the intercept; width > 1: categories
 
+  std::size_t without_hats() const {
+    std::size_t count = dimension;
+    for (const EncodedColumn& column : columns) count -= column.hats;
+    return count;
+  }
   // How many coordinates of a row, with the intercept, can be other than 0.
   std::size_t active() const {
     if (columns.empty()) return dimension;
@@ -55,6 +60,15 @@ struct PublicFacts {
   }
 };
 
+// Records for each unit of noise on one sum: rows·√(2ρ) over what a unit moves. Not for a pure ε.
+double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,
+                 const Budget& budget);
+// Whether a regression by gradients is at least as good as one by statistics. dimension: of a row
+// without hats.
+bool gradients_pay(double signal, std::size_t dimension);
+// Whether hats make a regression by gradients better. dimension: with them.
+bool hats_pay(double signal, std::size_t dimension);
+
 struct MethodChoice {
   std::string method;
   std::string reason;
@@ -63,8 +77,5 @@ struct MethodChoice {
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget);
 
 inline constexpr std::size_t kManyCoordinates = 3000;  // for second moments
-
-// The schema with its basis settled for this kind of model.
-Schema with_basis(Schema schema, LinearKind kind, std::string_view method = "auto");
 
 }  // namespace sotto

@@ -92,15 +92,16 @@ double ridge(const NoisyGradientOptions& options, double noise) {
 
 // Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers
 // small.
-ExactRows::SlopeGrid slope_grid(std::size_t outputs, double factor, double rho_of_a_step) {
+GradientRows::SlopeGrid slope_grid(std::size_t outputs, double factor, double rho_of_a_step) {
   const double norm = slope_norm(outputs);
   const double sigma = norm * factor / std::sqrt(2 * Rho(rho_of_a_step).value());
-  const int bits = kSigmaBits - ExactRows::kRowBits - static_cast<int>(std::ceil(std::log2(sigma)));
-  return {.norm = norm, .bits = std::clamp(bits, 8, ExactRows::kMaximalSlopeBits)};
+  const int bits =
+      kSigmaBits - GradientRows::kRowBits - static_cast<int>(std::ceil(std::log2(sigma)));
+  return {.norm = norm, .bits = std::clamp(bits, 8, GradientRows::kMaximalSlopeBits)};
 }
 
 // In lattice steps. ℓ1 is not used by Gaussian noise.
-Distance distance(const ExactRows::SlopeGrid& grid, double factor) {
+Distance distance(const GradientRows::SlopeGrid& grid, double factor) {
   const double l2 = grid.norm * factor / grid.unit();
   return {.l1 = l2, .l2 = std::nextafter(l2, 2 * l2)};
 }
@@ -126,7 +127,7 @@ void softmax_slopes(std::span<const double> margins, std::size_t i, std::size_t 
 
 }  // namespace
 
-ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& data) {
+GradientRows::Slopes slopes_of(Loss loss, std::size_t outputs, const GradientRows& data) {
   return [loss, outputs, &data](std::span<const double> margins, std::size_t first,
                                 std::size_t rows, std::span<double> out) {
     const std::span<const float> targets = data.targets(first, rows);
@@ -183,7 +184,7 @@ std::string NoisyGradientPlan::describe() const {
       options_.average ? "average of the second half of the iterates" : "last iterate");
 }
 
-Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
+Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
                                             Progress* progress) const {
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
   const std::size_t size = dimension_ * options_.outputs;
@@ -198,7 +199,7 @@ Release<LinearModel> NoisyGradientPlan::run(const ExactRows& rows, Rng& rng,
   std::uint64_t averaged = 0;
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
     admitted = theta;
-    ExactRows::admit(admitted, options_.outputs);
+    GradientRows::admit(admitted, options_.outputs);
     const std::vector<int128> total =
         rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
     const std::vector<int128> noisy = noise_.add(total, rng);

@@ -6,23 +6,13 @@
 #include <limits>
 
 #include "sotto/core/error.hpp"
-#include "sotto/models/linear/detail/exact_kernels.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double kEnoughRows = 1 << 17;  // a bound on the curvature needs no more
 
-// Whether a record is among those that make up the metric: a public function of the record itself,
-// so that no other record's part changes when it comes or goes.
-ExactRows::Choice by_hash(double share) {
-  if (share >= 1) return {};
-  return [share](std::span<const float> row) {
-    return static_cast<double>(detail::hash_of(row.data(), row.size()) >> 11) * 0x1p-53 < share;
-  };
-}
-
-constexpr double kUnit = ExactRows::Moments::unit();
+constexpr double kUnit = GradientRows::kSecondUnit;
 
 LatticeNoise noise(Relation relation, std::size_t dimension, double rho,
                    std::uint64_t contributions) {
@@ -43,11 +33,11 @@ NoisyMetric::NoisyMetric(Relation relation, std::size_t dimension, double rho,
                          std::uint64_t contributions)
     : dimension_(dimension), noise_(noise(relation, dimension, rho, contributions)) {}
 
-std::vector<double> NoisyMetric::inverse(const ExactRows& rows, double curvature,
+std::vector<double> NoisyMetric::inverse(const GradientRows& rows, double curvature,
                                          double declared_rows, double ridge, Rng& rng,
                                          unsigned threads) const {
   const double share = std::min(1.0, kEnoughRows / declared_rows);
-  const std::vector<int128> noisy = noise_.add(rows.moments(threads, by_hash(share)).second, rng);
+  const std::vector<int128> noisy = noise_.add(rows.second_moments(share, threads), rng);
   const auto d = static_cast<Eigen::Index>(dimension_);
   const double scale = curvature * kUnit / (share * declared_rows);
   Eigen::MatrixXd bound(d, d);

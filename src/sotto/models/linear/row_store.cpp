@@ -57,7 +57,8 @@ void detail::free_large(void* memory, std::size_t bytes) noexcept {
   ::operator delete (memory, std::align_val_t{kLargePage});
 }
 
-struct RowStore::File {
+template <class T>
+struct RowStore<T>::File {
   File() : fd(open_nameless()) {}
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -69,7 +70,7 @@ struct RowStore::File {
     if (mapping != nullptr) ::munmap(mapping, mapped);
     mapping = nullptr;
   }
-  void write(std::span<const float> values) {
+  void write(std::span<const T> values) {
     const char* from = reinterpret_cast<const char*>(values.data());
     for (std::size_t left = values.size_bytes(); left > 0;) {
       const ssize_t n = ::write(fd, from, left);
@@ -86,40 +87,49 @@ struct RowStore::File {
   std::mutex mutex;
 };
 
-RowStore::RowStore(std::size_t memory_limit) : limit_(memory_limit) {}
-RowStore::RowStore(RowStore&&) noexcept = default;
-RowStore& RowStore::operator=(RowStore&&) noexcept = default;
-RowStore::~RowStore() = default;
+template <class T>
+RowStore<T>::RowStore(std::size_t memory_limit) : limit_(memory_limit) {}
+template <class T>
+RowStore<T>::RowStore(RowStore&&) noexcept = default;
+template <class T>
+RowStore<T>& RowStore<T>::operator=(RowStore&&) noexcept = default;
+template <class T>
+RowStore<T>::~RowStore() = default;
 
-void RowStore::reserve(std::size_t values) {
-  if (values <= limit_ / sizeof(float)) memory_.reserve(values);
+template <class T>
+void RowStore<T>::reserve(std::size_t values) {
+  if (values <= limit_ / sizeof(T)) memory_.reserve(values);
 }
 
-std::span<float> RowStore::extend(std::size_t values) {
+template <class T>
+std::span<T> RowStore<T>::extend(std::size_t values) {
   view_ = nullptr;
-  if (!file_ && (size_ + values) * sizeof(float) > limit_) {
+  if (!file_ && (size_ + values) * sizeof(T) > limit_) {
     file_ = std::make_unique<File>();
     flush();
     memory_.shrink_to_fit();
   }
-  if (file_ && memory_.size() * sizeof(float) >= kBuffer) flush();
+  if (file_ && memory_.size() * sizeof(T) >= kBuffer) flush();
   memory_.resize(memory_.size() + values);
   size_ += values;
   return std::span(memory_).last(values);
 }
 
-void RowStore::append(std::span<const float> values) {
-  const std::span<float> room = extend(values.size());
+template <class T>
+void RowStore<T>::append(std::span<const T> values) {
+  const std::span<T> room = extend(values.size());
   std::copy(values.begin(), values.end(), room.begin());
 }
 
-void RowStore::flush() const {
+template <class T>
+void RowStore<T>::flush() const {
   file_->unmap();
   file_->write(memory_);
   memory_.clear();
 }
 
-const float* RowStore::map() const {
+template <class T>
+const T* RowStore<T>::map() const {
   if (!file_) {
     std::atomic_ref(view_).store(memory_.data(), std::memory_order_release);
     return memory_.data();
@@ -127,25 +137,29 @@ const float* RowStore::map() const {
   const std::lock_guard lock(file_->mutex);
   if (!memory_.empty()) flush();
   if (file_->mapping == nullptr) {
-    file_->mapped = size_ * sizeof(float);
+    file_->mapped = size_ * sizeof(T);
     void* mapping = ::mmap(nullptr, file_->mapped, PROT_READ, MAP_SHARED, file_->fd, 0);
     if (mapping == MAP_FAILED) cannot_spool("read");
     file_->mapping = mapping;
   }
-  const auto* view = static_cast<const float*>(file_->mapping);
+  const auto* view = static_cast<const T*>(file_->mapping);
   std::atomic_ref(view_).store(view, std::memory_order_release);
   return view;
 }
 
-void RowStore::done(std::size_t first, std::size_t count) const {
+template <class T>
+void RowStore<T>::done(std::size_t first, std::size_t count) const {
   if (!file_ || file_->mapping == nullptr) return;
   // Whole pages inside the range; neighbours may still be reading those at its ends, and would read
   // them again from the file.
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto base = reinterpret_cast<std::uintptr_t>(file_->mapping);
-  const std::uintptr_t begin = (base + first * sizeof(float)) / page * page;
-  const std::uintptr_t end = (base + (first + count) * sizeof(float) + page - 1) / page * page;
+  const std::uintptr_t begin = (base + first * sizeof(T)) / page * page;
+  const std::uintptr_t end = (base + (first + count) * sizeof(T) + page - 1) / page * page;
   ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
+
+template class RowStore<float>;
+template class RowStore<std::uint16_t>;
 
 }  // namespace sotto

@@ -1,5 +1,5 @@
-// Rows of floats that are kept in memory while they are few and in a temporary file beyond, so that
-// memory does not grow with their number.
+// Rows of numbers that are kept in memory while they are few and in a temporary file beyond, so
+// that memory does not grow with their number.
 //
 // What       append() or extend() at the end, data() to read all of it, done() to give back the
 //            memory of a range that was read.
@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,25 +46,27 @@ struct Uncleared {
   bool operator==(const Uncleared&) const = default;
 };
 
+inline constexpr std::size_t kRowMemory = std::size_t{512} << 20;  // bytes
+
+// T: float or std::uint16_t.
+template <class T>
 class RowStore {
  public:
-  static constexpr std::size_t kMemoryLimit = std::size_t{512} << 20;  // bytes
-
-  explicit RowStore(std::size_t memory_limit = kMemoryLimit);
+  explicit RowStore(std::size_t memory_limit = kRowMemory);
   RowStore(RowStore&&) noexcept;
   RowStore& operator=(RowStore&&) noexcept;
   ~RowStore();
 
-  void append(std::span<const float> values);  // throws DataError when the file cannot be written
+  void append(std::span<const T> values);  // throws DataError when the file cannot be written
   // Room for so many values at the end, to be written before anything else is called.
-  std::span<float> extend(std::size_t values);
+  std::span<T> extend(std::size_t values);
   void reserve(std::size_t values);           // a hint
-  std::size_t size() const { return size_; }  // floats
+  std::size_t size() const { return size_; }  // numbers
   bool in_memory() const { return file_ == nullptr; }
 
   // All values. Valid until the next append.
-  const float* data() const {
-    const float* view = std::atomic_ref(view_).load(std::memory_order_acquire);
+  const T* data() const {
+    const T* view = std::atomic_ref(view_).load(std::memory_order_acquire);
     return view != nullptr ? view : map();
   }
   // The values [first, first + count) will not be read soon. Any thread.
@@ -71,14 +74,13 @@ class RowStore {
 
  private:
   struct File;
-  const float* map() const;
+  const T* map() const;
   void flush() const;
 
   std::size_t limit_, size_ = 0;
-  mutable std::vector<float, Uncleared<float>>
-      memory_;  // all values, or those not yet written to the file
+  mutable std::vector<T, Uncleared<T>> memory_;  // all values, or those not yet written to the file
   std::unique_ptr<File> file_;
-  mutable const float* view_ = nullptr;  // read and written by any thread
+  mutable const T* view_ = nullptr;  // read and written by any thread
 };
 
 }  // namespace sotto

@@ -15,7 +15,7 @@ namespace {
 
 TEST(RowStore, GivesBackWhatWasStoredWhereverItIs) {
   for (const std::size_t limit : {std::size_t{0}, std::size_t{4000}, std::size_t{1} << 30}) {
-    RowStore store(limit);
+    RowStore<float> store(limit);
     std::vector<float> expected;
     for (int part = 0; part < 50; ++part) {
       std::vector<float> values(100 + static_cast<std::size_t>(part));
@@ -32,7 +32,7 @@ TEST(RowStore, GivesBackWhatWasStoredWhereverItIs) {
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), store.data()));
     store.done(10, 3000);
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), store.data()));
-    RowStore moved = std::move(store);
+    RowStore<float> moved = std::move(store);
     EXPECT_EQ(moved.data()[5], 5.0f);
   }
 }
@@ -46,7 +46,7 @@ std::size_t resident_bytes() {
 
 TEST(RowStore, MemoryDoesNotGrowWithTheNumberOfRows) {
   if (!std::ifstream("/proc/self/statm")) GTEST_SKIP() << "no /proc here";
-  RowStore store(std::size_t{1} << 20);
+  RowStore<float> store(std::size_t{1} << 20);
   const std::vector<float> part(1 << 18, 1.5f);  // 1 MiB
   const std::size_t before = resident_bytes();
   for (int i = 0; i < 64; ++i) store.append(part);
@@ -65,7 +65,7 @@ TEST(RowStore, SaysWhereTheFileCannotBe) {
   const char* old = std::getenv("TMPDIR");
   const std::string kept = old != nullptr ? old : "";
   ::setenv("TMPDIR", "/nonexistent-directory", 1);
-  RowStore store(0);
+  RowStore<float> store(0);
   EXPECT_THROW(store.append(std::vector<float>{1}), DataError);
   old != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sotto/core/error.hpp"
+#include "sotto/models/linear/detail/coded_rows.hpp"
 #include "sotto/models/linear/detail/fitted_model.hpp"
 
 namespace sotto {
@@ -109,8 +110,31 @@ RecordSums LinearTraining::sums(Source& source) const {
   return total;
 }
 
+CodedRows LinearTraining::coded_rows(Source& source) const {
+  const bool binary = public_.kind != LinearKind::linear && public_.outputs == 1;
+  const CodedRows::TargetOf target_of =
+      binary ? +[](double target) { return static_cast<float>(2 * target - 1); }
+             : +[](double target) { return static_cast<float>(target); };
+  CodedRows rows(*facts_.encoder, kIntercept);
+  if (const Table* table = source.in_memory()) {
+    rows.add_all(*table, target_of, 0);
+    return rows;
+  }
+  rows.reserve(public_.rows);  // as declared
+  source.map<CodedRows>(
+      [&](const Table& part) {
+        CodedRows coded(rows, nullptr);
+        coded.add_all(part, target_of, 1);
+        return coded;
+      },
+      [&](CodedRows&& part) { rows.append(part); });
+  return rows;
+}
+
 LinearFit LinearTraining::fit(Source& source, Rng& rng, Progress* progress) const {
   if (route_->sums_suffice()) return route_->fit_sums(no_rows(), sums(source), rng);
+  if (route_->takes_codes() && CodeBook::fits(*facts_.encoder))
+    return route_->fit_codes(coded_rows(source), rng, progress);
   if (const Table* table = source.in_memory())
     return route_->fit(exact_rows(*table, 0), rng, progress);
   ExactRows rows = no_rows();

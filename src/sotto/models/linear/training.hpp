@@ -6,9 +6,10 @@
 //            counts k times.
 // Method     The facts come from the schema: declared rows, encoded width, classes, contributions.
 //            A route that needs sums only (sufficient_statistics, functional) asks the source for
-//            them and keeps no rows; the others keep rows in memory up to RowStore::kMemoryLimit
+//            them and keeps no rows; the others keep rows in memory up to kRowMemory
 //            and in a temporary file beyond.
-// Numerics   Encoded records become ExactRows before anything is computed.
+// Numerics   Encoded records become GradientRows before anything is computed: small codes where the
+//            route reads nothing else and the encoder has many more coordinates than columns.
 // Reference  docs/math/linear-models.md.
 #pragma once
 
@@ -21,6 +22,8 @@
 #include "sotto/models/linear/linear_routes.hpp"
 
 namespace sotto {
+
+class CodedRows;
 
 struct LinearRequest {
   LinearKind kind = LinearKind::logistic;
@@ -50,6 +53,7 @@ class LinearTraining final : public TrainingPlan {
  private:
   ExactRows exact_rows(const Table& table, unsigned threads) const;
   ExactRows no_rows() const;
+  CodedRows coded_rows(Source& source) const;
   RecordSums sums(Source& source) const;
 
   Facts facts_;

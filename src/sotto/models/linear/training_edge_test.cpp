@@ -8,10 +8,18 @@
 #include <fstream>
 
 #include "sotto/core/error.hpp"
+#include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/linear/training.hpp"
 
 namespace sotto {
 namespace {
+
+// As the command line has them.
+Facts facts_as_trained(const Schema& schema, LinearKind kind) {
+  const Family family = linear_family();
+  return facts_for(family, schema,
+                   make_request(family, std::string(name(kind)), Budget::approximate(1, 1e-6)));
+}
 
 class File {
  public:
@@ -40,7 +48,7 @@ const std::string kX = "[columns.x]\ntype = \"numeric\"\nbounds = [0, 10]\n";
 void expect_finite_models(const std::string& toml, const std::string& csv, LinearKind kind) {
   const File file(csv);
   for (const Budget& budget : {Budget::approximate(1, 1e-6), Budget::pure(1)}) {
-    const Facts facts = table_facts(with_basis(Schema::from_toml(toml), kind));
+    const Facts facts = facts_as_trained(Schema::from_toml(toml), kind);
     const LinearTraining training(facts, {.kind = kind, .budget = budget});
     Rng rng = Rng::insecure_seed(1);
     const LinearModel model = training.fit(*table_file(file.path(), facts.encoder), rng).value();
@@ -59,7 +67,7 @@ TEST(TrainingEdge, OneRowOneClassAndConstantColumnsTrain) {
 
 TEST(TrainingEdge, HugeValuesAreClampedAndMoveNothingFurther) {
   const std::string toml = schema(kX, 3, true);
-  const Facts facts = table_facts(with_basis(Schema::from_toml(toml), LinearKind::logistic));
+  const Facts facts = facts_as_trained(Schema::from_toml(toml), LinearKind::logistic);
   const LinearTraining training(facts, {.budget = Budget::approximate(1, 1e-6)});
   const auto weights = [&](const std::string& csv) {
     const File file(csv);
@@ -114,7 +122,7 @@ TEST(TrainingEdge, AFileTrainsLikeItsTableWhateverTheBlocksAndThreads) {
   for (int i = 0; i < 2000; ++i) csv += fmt::format("{},{}\n", i % 11, i % 3 == 0);
   const File file(csv);
   const Facts facts =
-      table_facts(with_basis(Schema::from_toml(schema(kX, 2000, true)), LinearKind::logistic));
+      facts_as_trained(Schema::from_toml(schema(kX, 2000, true)), LinearKind::logistic);
   const LinearTraining training(facts, {.budget = Budget::approximate(1, 1e-6)});
   const Table table = load_table(file.path(), *facts.encoder);
   Rng reference = Rng::insecure_seed(5);

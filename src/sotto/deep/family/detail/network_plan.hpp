@@ -27,6 +27,7 @@ class NetworkTraining final : public TrainingPlan {
   std::optional<Event> event() const override;
   Relation relation() const override { return facts_.relation; }
   Explanation explain() const override;
+  std::string estimate() const override;
 
   void prepare(RunControl& control, Rng& rng) override;
   std::string result() const override { return result_; }

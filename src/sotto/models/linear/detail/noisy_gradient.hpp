@@ -7,7 +7,7 @@
 //            = slope norm for add_remove and zero_out, twice that for replace_one. The event says
 //            exactly that; every iterate may be seen.
 // Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball
-//            (exact_rows.hpp). Slope norm: 1 for one output, √2 for softmax (‖p − e_y‖ ≤ √2) and
+//            (gradient_rows.hpp). Slope norm: 1 for one output, √2 for softmax (‖p − e_y‖ ≤ √2) and
 //            for one-vs-rest, whose slopes are clipped to it. The divisor n is the declared number
 //            of rows, a public constant, whatever the true number is.
 //            Step size and number of steps by a public rule: all noise together moves a prediction
@@ -32,7 +32,7 @@
 #include "sotto/core/rng.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/detail/noisy_metric.hpp"
-#include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/gradient_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
 namespace sotto {
@@ -42,9 +42,9 @@ struct NoisyGradientOptions {
   std::size_t outputs = 1;       // 1: binary or regression; K: one per class
   std::uint64_t iterations = 0;  // 0: by the rule above, 60 to 400
   double momentum = 0.9;         // of plain steps; preconditioned ones take 0.5
-  double noise_travel = 3;
-  double learning_rate = 0;         // 0: by the rule above
-  double regularisation = 0;        // λ of (λ/2)‖θ‖²
+  double noise_travel = 3;    // of predictions: of margins; targets of the squared loss are ≤ 1
+  double learning_rate = 0;   // 0: by the rule above
+  double regularisation = 0;  // λ of (λ/2)‖θ‖²
   std::optional<bool> metric = {};  // precondition; default by the rule above
   bool average = true;              // else the last iterate
   std::uint64_t contributions = 1;  // records that one unit of privacy may have
@@ -64,7 +64,7 @@ class NoisyGradientPlan {
     return options_;
   }  // with the rule's choices filled in
 
-  Release<LinearModel> run(const ExactRows& rows, Rng& rng, Progress* progress = nullptr) const;
+  Release<LinearModel> run(const GradientRows& rows, Rng& rng, Progress* progress = nullptr) const;
 
  private:
   NoisyGradientOptions options_;
@@ -72,13 +72,13 @@ class NoisyGradientPlan {
   std::uint64_t rows_;
   std::size_t dimension_;
   double ridge_;  // of the metric
-  ExactRows::SlopeGrid grid_;
+  GradientRows::SlopeGrid grid_;
   std::optional<NoisyMetric> metric_;
   LatticeNoise noise_;  // of one step
 };
 
-// The slopes of every loss for ExactRows::weighted_sum: one output (y = ±1 or in [−1, 1]) or
+// The slopes of every loss for GradientRows::weighted_sum: one output (y = ±1 or in [−1, 1]) or
 // several (y = class index).
-ExactRows::Slopes slopes_of(Loss loss, std::size_t outputs, const ExactRows& rows);
+GradientRows::Slopes slopes_of(Loss loss, std::size_t outputs, const GradientRows& rows);
 
 }  // namespace sotto

@@ -13,8 +13,8 @@
 //            Of more than 2^17 declared rows a share is enough: S̃ then sums the records whose own
 //            hash falls below the share (a public function of the record, so the sensitivity is the
 //            same) and n is that share of the declared rows.
-// Numerics   Sums are exact integers (exact_rows.hpp), noise is an exact integer sampler; the rest
-//            is post-processing.
+// Numerics   Sums are exact integers (gradient_rows.hpp), noise is an exact integer sampler; the
+//            rest is post-processing.
 // Reference  [BL88] for the bound; docs/math/linear-models.md, section "Noisy gradient descent".
 #pragma once
 
@@ -24,7 +24,7 @@
 #include "sotto/core/relation.hpp"
 #include "sotto/core/rng.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
-#include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/gradient_rows.hpp"
 
 namespace sotto {
 
@@ -36,7 +36,7 @@ class NoisyMetric {
   double sigma() const { return noise_.scale(); }
 
   // M⁻¹, dimension × dimension. ridge: λ is at least this.
-  std::vector<double> inverse(const ExactRows& rows, double curvature, double declared_rows,
+  std::vector<double> inverse(const GradientRows& rows, double curvature, double declared_rows,
                               double ridge, Rng& rng, unsigned threads) const;
 
  private:
