@@ -74,4 +74,26 @@ TEST(LinearFamily, AModelThatDoesNotFitItsEncoderIsRefused) {
   EXPECT_THROW(family.load({}, facts), DataError);
 }
 
+// By declared rows, columns and budget alone: no data is at hand.
+TEST(LinearFamily, RegressionTakesGradientsWhereRowsAreManyAndHatsWhereTheyAreMore) {
+  const Family family = linear_family();
+  const auto choice = [&](std::uint64_t rows, const Budget& budget, const std::string& more = "") {
+    const Schema schema = Schema::from_toml(
+        "relation = \"add_remove\"\nrows = " + std::to_string(rows) + "\n" + more +
+        "[columns.\"x{1..8}\"]\ntype = \"numeric\"\nbounds = [0, 1]\n"
+        "[columns.y]\ntype = \"numeric\"\nbounds = [0, 1]\nrole = \"target\"\n");
+    const auto request = make_request(family, "linear", budget);
+    const Facts facts = facts_for(family, schema, request);
+    return plan_training(family, facts, request)->explain().method + " " +
+           std::string(name(facts.encoder->schema().basis));
+  };
+  const Budget one = Budget::approximate(1, 1e-6);
+  EXPECT_EQ(choice(500, one), "sufficient_statistics linear");
+  EXPECT_EQ(choice(5000, one), "gradient linear");
+  EXPECT_EQ(choice(50000, one), "gradient hats");
+  EXPECT_EQ(choice(50000, Budget::approximate(0.005, 1e-6)), "sufficient_statistics linear");
+  EXPECT_EQ(choice(50000, Budget::pure(1)), "functional linear");
+  EXPECT_EQ(choice(50000, one, "basis = \"linear\"\n"), "gradient linear");  // as declared
+}
+
 }  // namespace sotto

@@ -84,15 +84,15 @@ RoutePtr minibatch_route(const PublicFacts& facts, const Budget& budget,
   return make(calibrate(noise, approximate->epsilon, approximate->delta).value);
 }
 
-// How far noise may move a prediction. Margins of a class reach far. Numbers lie within [−1, 1]: the
-// less there is to learn against the noise, the less it may move them. Rows with hats fill the unit
-// ball, plain ones hardly do, so that noise moves those less.
+// How far noise may move a prediction. Margins of a class reach far. Numbers lie within [−1, 1]:
+// the less there is to learn against the noise, the less it may move them. Rows with hats fill the
+// unit ball, plain ones hardly do, so that noise moves those less.
 double noise_travel(const PublicFacts& facts, const Budget& budget) {
   if (facts.kind != LinearKind::linear) return 3;
   const bool hats = facts.without_hats() < facts.dimension;
   const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
   const double strength = signal / std::pow(static_cast<double>(facts.dimension), 1.5);
-  return std::clamp(strength / (hats ? 1 : 8), 0.5, 3.0);
+  return hats ? std::clamp(strength, 0.5, 3.0) : std::clamp(strength / 12, 0.5, 2.0);
 }
 
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
