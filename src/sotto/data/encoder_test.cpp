@@ -164,7 +164,8 @@ TEST(Encoder, RefusesByPolicyAndNeverQuotesTheCell) {
 }
 
 TEST(Encoder, RefusesWhatItCannotEncode) {
-  EXPECT_THROW(Encoder(schema_of("[columns.x]\ntype = \"text\"\nrole = \"feature\"\n")),
+  EXPECT_THROW(Encoder(schema_of("scaling = \"unit\"\n[columns.x]\ntype = \"text\"\n"
+                                 "role = \"feature\"\n")),
                Unsupported);
   EXPECT_THROW(Encoder(schema_of("[columns.x]\ntype = \"ignore\"\n")), DataError);
   const Encoder encoder(schema_of("[columns.x]\ntype = \"boolean\"\n"));

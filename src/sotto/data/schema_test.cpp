@@ -163,7 +163,7 @@ TEST(Schema, SaysWhatIsWrongWithAColumn) {
   EXPECT_THAT(error_of(with_column("type = \"boolean\"\nvalues = [\"a\"]\n")),
               HasSubstr("two entries"));
   EXPECT_THAT(error_of(with_column("type = \"boolean\"\nbounds = [0, 1]\n")),
-              HasSubstr("numeric columns only"));
+              HasSubstr("numeric columns and dates only"));
   EXPECT_THAT(error_of(with_column("type = \"numeric\"\nbounds = [0, 1]\nvalues = [\"a\"]\n")),
               HasSubstr("categorical and boolean columns only"));
   EXPECT_THAT(error_of(with_column("type = \"numeric\"\nbounds = [0, 1]\nmissing = \"other\"\n")),

@@ -92,7 +92,7 @@ double noise_travel(const PublicFacts& facts, const Budget& budget) {
   const bool hats = facts.without_hats() < facts.dimension;
   const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
   const double strength = signal / std::pow(static_cast<double>(facts.dimension), 1.5);
-  return hats ? std::clamp(strength, 0.5, 3.0) : std::clamp(strength / 12, 0.5, 2.0);
+  return hats ? std::clamp(strength, 0.5, 1.5) : std::clamp(strength / 12, 0.5, 2.0);
 }
 
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,

@@ -6,7 +6,7 @@
 
 namespace sotto {
 namespace {
-constexpr double kGradientSignal = 7, kHatSignal = 20;
+constexpr double kGradientSignal = 1, kHatSignal = 20;
 }  // namespace
 
 double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,
