@@ -87,8 +87,13 @@ CellColumns::Column CellColumns::described(const ColumnSchema& column, const Col
     made.lower = column.bounds->lower();
     made.upper = column.bounds->upper();
     const double width = made.upper - made.lower;
-    made.whole = is_whole_number(made.lower) && is_whole_number(made.upper) && width <= kMostWhole;
-    made.cells = made.whole ? 2 * static_cast<std::uint32_t>(width) + 1 : bins + 2;
+    if (is_whole_number(made.lower) && is_whole_number(made.upper) && width <= kMostWhole) {
+      const auto units = static_cast<std::uint32_t>(width);
+      made.stride = 1 + std::max(1u, bins / units);
+      made.cells = units * made.stride + 1;
+    } else {
+      made.cells = bins + 2;
+    }
     return made;
   }
   made.labels = encoder.labels();
@@ -107,10 +112,13 @@ CellColumns::Column CellColumns::described(const ColumnSchema& column, const Col
 
 std::uint32_t CellColumns::cell_of(const Column& column, double place) const {
   place = std::clamp(place, 0.0, 1.0);
-  if (column.whole) {
+  if (column.stride > 0) {
     const double at = place * (column.upper - column.lower), nearest = std::nearbyint(at);
-    if (std::abs(at - nearest) <= kWholeEnough) return 2 * static_cast<std::uint32_t>(nearest);
-    return 2 * static_cast<std::uint32_t>(std::floor(at)) + 1;
+    if (std::abs(at - nearest) <= kWholeEnough)
+      return column.stride * static_cast<std::uint32_t>(nearest);
+    const double unit = std::floor(at), parts = column.stride - 1;
+    return column.stride * static_cast<std::uint32_t>(unit) + 1 +
+           static_cast<std::uint32_t>(std::min(parts - 1, std::floor((at - unit) * parts)));
   }
   if (place <= kBoundEnough) return 0;
   if (place >= 1 - kBoundEnough) return column.cells - 1;
@@ -144,8 +152,19 @@ void CellColumns::read(const Table& table, std::size_t row, std::span<std::uint3
   }
 }
 
+std::optional<double> CellColumns::only(const Column& column, std::uint32_t cell) const {
+  if (column.stride > 0 && cell % column.stride == 0) return column.lower + cell / column.stride;
+  if (column.stride == 0 && cell == 0) return column.lower;
+  if (column.stride == 0 && cell + 1 == column.cells) return column.upper;
+  return std::nullopt;
+}
+
 std::pair<double, double> CellColumns::edges(const Column& column, std::uint32_t cell) const {
-  if (column.whole) return {column.lower + cell / 2, column.lower + cell / 2 + 1};
+  if (column.stride > 0) {
+    const double unit = column.lower + cell / column.stride, parts = column.stride - 1;
+    const double at = cell % column.stride - 1.0;
+    return {unit + at / parts, unit + (at + 1) / parts};
+  }
   const double parts = column.cells - 2.0, at = cell - 1.0;
   return {between(column.lower, column.upper, at / parts),
           between(column.lower, column.upper, (at + 1) / parts)};
@@ -154,9 +173,7 @@ std::pair<double, double> CellColumns::edges(const Column& column, std::uint32_t
 std::string CellColumns::text(std::size_t j, std::uint32_t cell, Rng& rng) const {
   const Column& column = columns_[j];
   if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : std::string();
-  if (column.whole && cell % 2 == 0) return written(column.lower + cell / 2);
-  if (!column.whole && cell == 0) return written(column.lower);
-  if (!column.whole && cell + 1 == column.cells) return written(column.upper);
+  if (const std::optional<double> value = only(column, cell)) return written(*value);
   const auto [low, high] = edges(column, cell);
   return written(drawn(low, high, rng));
 }
@@ -164,9 +181,7 @@ std::string CellColumns::text(std::size_t j, std::uint32_t cell, Rng& rng) const
 std::string CellColumns::label(std::size_t j, std::uint32_t cell) const {
   const Column& column = columns_[j];
   if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : "other";
-  if (column.whole && cell % 2 == 0) return written(column.lower + cell / 2);
-  if (!column.whole && cell == 0) return written(column.lower);
-  if (!column.whole && cell + 1 == column.cells) return written(column.upper);
+  if (const std::optional<double> value = only(column, cell)) return written(*value);
   const auto [low, high] = edges(column, cell);
   return fmt::format("{:.4g} to {:.4g}", low, high);
 }

@@ -38,12 +38,13 @@ std::uint32_t runs(std::span<const double> counts, double least, double bar,
   return levels;
 }
 
-void group_numbers(std::span<const double> counts, double deviation, ColumnLevels& made) {
+void group_numbers(std::span<const double> counts, double deviation, std::uint32_t few,
+                   ColumnLevels& made) {
   const double least = kSure * deviation, lowest = std::max(least, kLowestBar);
   made.levels = runs(counts, least, lowest, made.level);
-  if (made.levels <= ColumnLevels::kMostNumbers) return;
+  if (made.levels <= few + few / 3) return;
   // Counts are finite, so a bar that rises ends it.
-  for (double bar = lowest; made.levels > ColumnLevels::kFewNumbers; bar *= 1.1)
+  for (double bar = lowest; made.levels > few; bar *= 1.1)
     made.levels = runs(counts, least, bar, made.level);
 }
 
@@ -69,33 +70,41 @@ void group_categories(std::span<const double> counts, double deviation, ColumnLe
 
 }  // namespace
 
-ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder order) {
+ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder order,
+                     std::uint32_t stride, std::uint32_t few) {
+  few = std::clamp(few, 1u, ColumnLevels::kFewNumbers);
   std::vector<double> counts(given.begin(), given.end());
-  const bool has_gaps = order == CellOrder::whole_numbers && counts.size() > 1;
   bool gaps = true;
-  if (has_gaps) {
+  const auto is_gap = [&](std::size_t c) { return stride > 0 && c % stride != 0; };
+  if (stride > 0) {
     double between = 0, parts = 0;
-    for (std::size_t c = 1; c < counts.size(); c += 2) between += counts[c], ++parts;
+    for (std::size_t c = 0; c < counts.size(); ++c)
+      if (is_gap(c)) between += counts[c], ++parts;
     gaps = between > kSure * deviation * std::sqrt(parts);
-    for (std::size_t c = 1; !gaps && c < counts.size(); c += 2) counts[c] = 0;
+    for (std::size_t c = 0; c < counts.size(); ++c)
+      if (!gaps && is_gap(c)) counts[c] = 0;
   }
   ColumnLevels made;
   made.level.resize(counts.size());
   if (order == CellOrder::categories)
     group_categories(counts, deviation, made);
   else
-    group_numbers(counts, deviation, made);
+    group_numbers(counts, deviation, few, made);
 
   made.share.resize(counts.size());
+  made.counts.resize(made.levels);
+  double noisy = 0;  // cells
   for (std::uint32_t l = 0; l < made.levels; ++l) {
     std::vector<std::size_t> cells;
     for (std::size_t c = 0; c < counts.size(); ++c)
-      if (made.level[c] == l && (gaps || c % 2 == 0)) cells.push_back(c);
-    // A level of nothing but one gap: it is as likely as that gap, which is not at all.
+      if (made.level[c] == l && (gaps || !is_gap(c))) cells.push_back(c);
+    // A level of nothing but gaps is as likely as they are, which is not at all.
     if (cells.empty())
       for (std::size_t c = 0; c < counts.size(); ++c)
         if (made.level[c] == l) cells.push_back(c);
     const auto size = static_cast<double>(cells.size());
+    noisy += size;
+    for (const std::size_t c : cells) made.counts[l] += counts[c];
     double mean = 0, spread = 0, total = 0;
     for (const std::size_t c : cells) mean += counts[c] / size;
     for (const std::size_t c : cells) spread += (counts[c] - mean) * (counts[c] - mean);
@@ -105,6 +114,7 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
       total += made.share[c] = std::max(0.0, mean + kept * (counts[c] - mean));
     for (const std::size_t c : cells) made.share[c] = total > 0 ? made.share[c] / total : 1 / size;
   }
+  made.deviation = deviation * std::sqrt(noisy / made.levels);
   return made;
 }
 

@@ -121,8 +121,8 @@ TEST(CellColumns, TextOfACellReadsAsThatCell) {
     const Encoder encoder(schema);
     const CellColumns columns(encoder, 37);
     ASSERT_EQ(columns.columns(), 6u);
-    EXPECT_TRUE(columns.is_whole(0));
-    EXPECT_FALSE(columns.is_whole(1));
+    EXPECT_EQ(columns.stride(0), 2u);
+    EXPECT_EQ(columns.stride(1), 0u);
     EXPECT_EQ(columns.cells(2), 4u);
     EXPECT_EQ(columns.cells(3), 3u);
     EXPECT_EQ(columns.target(), 5u);
@@ -184,9 +184,11 @@ TEST(LevelGroups, SharesAddUpAndLevelsAreFewWhateverTheCounts) {
     for (double& c : counts)
       c = random() % 4 == 0 ? 0 : (static_cast<double>(random() % 2001) - 500) * size;
     for (const double deviation : {1e-9, 1.0, 1e6}) {
-      for (const CellOrder order :
-           {CellOrder::categories, CellOrder::numbers, CellOrder::whole_numbers}) {
-        const ColumnLevels made = grouped(counts, deviation, order);
+      for (const auto& [order, stride] : {std::pair{CellOrder::categories, 0u},
+                                          {CellOrder::numbers, 0u},
+                                          {CellOrder::numbers, 2u},
+                                          {CellOrder::numbers, 5u}}) {
+        const ColumnLevels made = grouped(counts, deviation, order, stride);
         ASSERT_GE(made.levels, 1u);
         EXPECT_LE(made.levels, order == CellOrder::categories ? ColumnLevels::kMostCategories
                                                               : ColumnLevels::kMostNumbers);
@@ -202,13 +204,13 @@ TEST(LevelGroups, SharesAddUpAndLevelsAreFewWhateverTheCounts) {
 }
 
 TEST(LevelGroups, NothingIsPutBetweenWholeNumbersThatAreAlone) {
-  std::vector<double> counts(41);
+  std::vector<double> counts(41);  // every second a whole number
   for (std::size_t c = 0; c < counts.size(); c += 2) counts[c] = 500;
   for (std::size_t c = 1; c < counts.size(); c += 2) counts[c] = c % 4 == 1 ? 12 : -12;
-  const ColumnLevels made = grouped(counts, 10, CellOrder::whole_numbers);
+  const ColumnLevels made = grouped(counts, 10, CellOrder::numbers, 2);
   for (std::size_t c = 1; c < counts.size(); c += 2) EXPECT_EQ(made.share[c], 0);
   for (std::size_t c = 1; c < counts.size(); c += 2) counts[c] = 300;
-  const ColumnLevels mixed = grouped(counts, 10, CellOrder::whole_numbers);
+  const ColumnLevels mixed = grouped(counts, 10, CellOrder::numbers, 2);
   double between = 0;
   for (std::size_t c = 1; c < counts.size(); c += 2) between += mixed.share[c];
   EXPECT_GT(between, 0);

@@ -22,6 +22,7 @@ constexpr std::int64_t kWeightSteps = 1 << 20;  // of weight 1
 constexpr std::size_t kCellsAtOnce = 1 << 20;   // of the pairs counted in one pass
 constexpr std::size_t kTried = 8;               // pairs for each column that the tree is tried with
 constexpr double kTargetWeight = 2;
+constexpr double kPartOfRecords = 0.25;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr double kLeastDeviation = 0.5;
 constexpr std::uint64_t kIterations = 400;
@@ -163,27 +164,38 @@ class SynthesisTraining final : public TrainingPlan {
     const std::vector<double> noisy = noised(mechanisms_.columns, sums, rng);
     const double sigma = deviation(mechanisms_.columns);
     double totals = 0, weights = 0;
+    const auto counts_of = [&](std::size_t j) {
+      return std::span<const double>(noisy.data() + columns_.offset(j), columns_.cells(j));
+    };
     for (std::size_t j = 0; j < columns_.columns(); ++j) {
-      const std::span<const double> counts(noisy.data() + columns_.offset(j), columns_.cells(j));
-      const CellOrder order = columns_.is_whole(j)     ? CellOrder::whole_numbers
-                              : columns_.is_numeric(j) ? CellOrder::numbers
-                                                       : CellOrder::categories;
-      ColumnLevels levels = grouped(counts, sigma, order);
-      Marginal marginal{{static_cast<std::uint32_t>(j)}, std::vector<double>(levels.levels), 0};
-      std::vector<double> cells(levels.levels);
-      for (std::size_t c = 0; c < counts.size(); ++c) {
-        marginal.counts[levels.level[c]] += counts[c];
-        ++cells[levels.level[c]];
-      }
-      // Levels of many cells are noisier; one figure for all of them weighs the column.
-      marginal.deviation = sigma * std::sqrt(static_cast<double>(counts.size()) / levels.levels);
+      const std::span<const double> counts = counts_of(j);
       const double weight = 1 / static_cast<double>(counts.size());
       totals += weight * std::accumulate(counts.begin(), counts.end(), 0.0);
       weights += weight;
-      model.columns.push_back(std::move(levels));
-      model.measured.push_back(std::move(marginal));
     }
     model.total = std::max(1.0, totals / weights);
+    const std::uint32_t few = few_levels(model.total);
+    for (std::size_t j = 0; j < columns_.columns(); ++j) {
+      const std::span<const double> counts = counts_of(j);
+      ColumnLevels levels = grouped(
+          counts, sigma, columns_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories,
+          columns_.stride(j), few);
+      model.measured.push_back({{static_cast<std::uint32_t>(j)}, levels.counts, levels.deviation});
+      model.columns.push_back(std::move(levels));
+    }
+  }
+
+  // So many levels of a number that the noise of a pair of them, among twice as many pairs as there
+  // are columns, is a part of the records.
+  std::uint32_t few_levels(double total) const {
+    const double noise = kNoiseOfMean * noise_of_pairs(2 * static_cast<double>(columns_.columns()));
+    return static_cast<std::uint32_t>(std::clamp(std::sqrt(kPartOfRecords * total / noise), 3.0,
+                                                 static_cast<double>(ColumnLevels::kFewNumbers)));
+  }
+  // The standard deviation of a count of one of so many pairs of equal weight.
+  double noise_of_pairs(double pairs) const {
+    return deviation(mechanisms_.pairs(setting_, 1),
+                     1 / (mechanisms_.rest.is_pure() ? pairs : std::sqrt(pairs)));
   }
 
   // visit(first pair, last pair, counts of their cells one after the other), as many pairs at once
@@ -269,10 +281,9 @@ class SynthesisTraining final : public TrainingPlan {
     };
     std::vector<std::uint32_t> levels;
     for (const ColumnLevels& c : model.columns) levels.push_back(c.levels);
-    const double one = deviation(mechanisms_.pairs(setting_, 1));  // of a pair of weight 1
     // How noisy a pair is depends on how many there are: a few rounds settle it.
     std::vector<Chosen> chosen;
-    double noise = one * (mechanisms_.rest.is_pure() ? 15 : std::sqrt(15.0));
+    double noise = noise_of_pairs(static_cast<double>(columns_.columns()));
     for (int round = 0; round < 3 && !scored.empty(); ++round) {
       const auto gain = [&](const Chosen& c) { return c.score - kNoiseOfMean * noise * cells(c); };
       std::stable_sort(scored.begin(), scored.end(), [&](const Chosen& a, const Chosen& b) {
@@ -283,7 +294,7 @@ class SynthesisTraining final : public TrainingPlan {
       chosen.clear();
       std::size_t tried = 0;
       for (const Chosen& c : scored) {
-        if (gain(c) <= 0) continue;
+        if (gain(c) <= 0 && !with_target(c.columns)) continue;
         if (++tried > kTried * columns_.columns()) break;
         edges.push_back(c.columns);
         if (junction_cells(levels, edges) > MarkovModel::kMostCells)
@@ -291,8 +302,7 @@ class SynthesisTraining final : public TrainingPlan {
         else
           chosen.push_back(c);
       }
-      const auto count = static_cast<double>(std::max<std::size_t>(1, chosen.size()));
-      noise = one * (mechanisms_.rest.is_pure() ? count : std::sqrt(count));
+      noise = noise_of_pairs(static_cast<double>(std::max<std::size_t>(1, chosen.size())));
     }
     double norm = 0;
     std::vector<double> weight;

@@ -3,9 +3,9 @@
 // What       Every column that is not ignored and names no user, in the order of the schema: a
 //            categorical one has a cell for each value and for "other", a boolean two, and a third
 //            where it may be missing. A numeric column between whole bounds at most kMostWhole
-//            apart has a cell for each whole number and one for what lies between two; any other
-//            has equal bins of its bounds and a cell of its own for each bound, where clamped and
-//            missing-as-zero values pile up.
+//            apart has a cell for each whole number and bins of what lies between two of them; any
+//            other has equal bins of its bounds and a cell of its own for each bound, where clamped
+//            values pile up.
 // Guarantee  Every record has exactly one cell in every column, whatever its cells are. What is
 //            written for a cell depends on the schema and on fresh randomness.
 // Method     Arithmetic on encoded cells, which the encoder has clamped. A number is drawn
@@ -43,8 +43,8 @@ class CellColumns {
   const std::string& name(std::size_t column) const { return columns_[column].name; }
   std::uint32_t cells(std::size_t column) const { return columns_[column].cells; }
   bool is_numeric(std::size_t column) const { return columns_[column].numeric; }
-  // Cells are whole numbers at even places, and what lies between at odd ones.
-  bool is_whole(std::size_t column) const { return columns_[column].whole; }
+  // Every so many cells there is one for a whole number; 0: of a column that has none.
+  std::uint32_t stride(std::size_t column) const { return columns_[column].stride; }
   std::optional<std::size_t> target() const { return target_; }
   // Of the first cell of a column in a vector with one place for each cell of each column.
   std::size_t offset(std::size_t column) const { return columns_[column].offset; }
@@ -64,8 +64,8 @@ class CellColumns {
     From from = From::dense;
     std::size_t position = 0;  // among the dense values, one-hot columns or groups
     std::uint32_t first = 0;   // coordinate of the first category
-    bool numeric = false, whole = false;
-    std::uint32_t cells = 0;
+    bool numeric = false;
+    std::uint32_t stride = 0, cells = 0;
     std::size_t offset = 0;
     double lower = 0, upper = 0;           // of a number
     std::vector<std::string> labels = {};  // of a category; an empty cell where there are no more
@@ -73,7 +73,8 @@ class CellColumns {
   Column described(const ColumnSchema& column, const ColumnEncoder& encoder,
                    std::uint32_t bins) const;
   std::uint32_t cell_of(const Column& column, double place) const;
-  // The edges of a bin.
+  // The one number of a cell that has no other, and the edges of a bin.
+  std::optional<double> only(const Column& column, std::uint32_t cell) const;
   std::pair<double, double> edges(const Column& column, std::uint32_t cell) const;
 
   std::vector<Column> columns_;

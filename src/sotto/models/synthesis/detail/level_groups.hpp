@@ -4,8 +4,8 @@
 //            records of a level spread over its cells.
 // Guarantee  Post-processing of released counts.
 // Method     A level has at least three standard deviations of noise: neighbouring numbers are put
-//            together until they have, rare categories all in one. Where that leaves more than
-//            kMostNumbers levels of a number the bar is raised until there are kFewNumbers: a
+//            together until they have, rare categories all in one. Where that leaves many
+//            levels of a number, more than 4/3 of `few`, the bar is raised until there are `few`: a
 //            number with few values keeps each, one with many needs no more. No more than
 //            kMostCategories of a category (the commonest). Inside a level cells share by their counts, shrunken to equal shares
 //            by as much as noise alone would spread them [JS61]. Between whole numbers nothing is
@@ -24,13 +24,17 @@ struct ColumnLevels {
   static constexpr std::uint32_t kMostNumbers = 16, kFewNumbers = 12, kMostCategories = 32;
 
   std::uint32_t levels = 0;
-  std::vector<std::uint32_t> level;  // of each cell
-  std::vector<double> share;         // of each cell in its level
+  std::vector<std::uint32_t> level = {};  // of each cell
+  std::vector<double> share = {};         // of each cell in its level
+  std::vector<double> counts = {};        // noisy, of each level
+  double deviation = 0;                   // of these: of levels of many cells more than of others
 };
 
-enum class CellOrder { categories, numbers, whole_numbers };
+enum class CellOrder { categories, numbers };
 
-// counts: noisy, with this standard deviation each.
-ColumnLevels grouped(std::span<const double> counts, double deviation, CellOrder order);
+// counts: noisy, with this standard deviation each. stride: every so many cells there is one of a
+// whole number; 0: there is none. few: at most kFewNumbers.
+ColumnLevels grouped(std::span<const double> counts, double deviation, CellOrder order,
+                     std::uint32_t stride = 0, std::uint32_t few = ColumnLevels::kFewNumbers);
 
 }  // namespace sotto
