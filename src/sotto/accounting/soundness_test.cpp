@@ -427,5 +427,27 @@ TEST(Soundness, LowerBoundsOfFixedSizeSamplesSeeTheOtherRecords) {
   EXPECT_LE(replaced.lower, replaced.upper);
 }
 
+// Whether the record was drawn is revealed: rate·δ(ε) of the mixture, in closed form. A mixture that
+// is a part of a law has weights that do not add up to 1.
+TEST(Soundness, MixturesInSamplesOfFixedSizeArePaidAsRevealed) {
+  const GaussianMixtureEvent mixture{15.8, {0, 0.28}, {0.99845, 0.00155}};
+  const SampledEvent sampled{Scheme::without_replacement, 1, 5087, 600792, share(mixture)};
+  const double rate = 5087.0 / 600792;
+  for (const double at : {1e-10, 1e-100, 4.6e-246}) {
+    const Bound once = epsilon({Relation::zero_out, {mixture}}, Delta(at / rate),
+                               {.accountant = Accountant::pld}),
+                revealed = epsilon({Relation::zero_out, {sampled}}, Delta(at),
+                                   {.accountant = Accountant::pld});
+    EXPECT_GE(revealed.upper, once.lower * (1 - 1e-6)) << at;
+    EXPECT_LE(revealed.upper, once.upper * (1 + 1e-3)) << at;
+  }
+  // And a hundred of them, against a hundred draws that nobody sees.
+  const auto hundred = [](const Event& e) {
+    return epsilon({Relation::zero_out, {repeat(e, 100)}}, Delta(1e-5),
+                   {.accountant = Accountant::pld});
+  };
+  EXPECT_GE(hundred(sampled).upper, hundred(poisson_sampled(mixture, rate)).lower);
+}
+
 }  // namespace
 }  // namespace sotto

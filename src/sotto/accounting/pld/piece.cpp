@@ -145,15 +145,21 @@ double MixturePiece::high(double tail) const {
 
 PieceNode MixturePiece::at(double z) const {
   // Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio
-  // would be what is left of 1.
-  double p = 0, q = 0;
-  for (std::size_t i = 0; i < p_means.size(); ++i)
+  // would be what is left of 1. Weights of P and of Q have one sum, which is below 1 in a part of a
+  // law.
+  double p = 0, q = 0, p_mass = 0, q_mass = 0;
+  for (std::size_t i = 0; i < p_means.size(); ++i) {
+    p_mass += p_weights[i];
     p += p_weights[i] * std::expm1(p_means[i] * (z - 0.5 * p_means[i]));
-  for (std::size_t i = 0; i < q_means.size(); ++i)
+  }
+  for (std::size_t i = 0; i < q_means.size(); ++i) {
+    q_mass += q_weights[i];
     q += q_weights[i] * std::expm1(q_means[i] * (z - 0.5 * q_means[i]));
+  }
   const double base = phi(z);
-  if (p > -0.5 && p < kInfinity && q > -0.5 && q < kInfinity && base > 0) {
-    return {base * (1 + p), base * (1 + q), std::log1p(p) - std::log1p(q)};
+  if (p > -0.5 * p_mass && p < kInfinity && q > -0.5 * q_mass && q < kInfinity && base > 0) {
+    return {base * (p_mass + p), base * (q_mass + q),
+            std::log1p(p / p_mass) - std::log1p(q / q_mass)};
   }
   double pp = 0, qq = 0;
   for (std::size_t i = 0; i < p_means.size(); ++i) pp += p_weights[i] * phi(z - p_means[i]);

@@ -9,6 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/record_replay.hpp"
+#include "sotto/models/linear/exact_rows.hpp"
 
 namespace sotto {
 namespace {
