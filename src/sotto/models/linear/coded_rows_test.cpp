@@ -148,7 +148,9 @@ TEST(CodedRows, OneRecordMovesASumByItsSlopeAtMost) {
     }
     EXPECT_LE(first, 1.0);
     EXPECT_LE(second, 1.0);
-    if (rows % 100 == 0) EXPECT_EQ(before, after);
+    if (rows % 100 == 0) {
+      EXPECT_EQ(before, after);
+    }
     before = std::move(after);
   }
 }
