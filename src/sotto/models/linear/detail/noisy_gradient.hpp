@@ -32,7 +32,7 @@
 #include "sotto/core/rng.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/detail/noisy_metric.hpp"
-#include "sotto/models/linear/gradient_rows.hpp"
+#include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
 namespace sotto {
