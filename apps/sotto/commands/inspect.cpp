@@ -133,7 +133,7 @@ void run_inspect(const Arguments& arguments, Context& context) {
 
 // One release may have several results, such as records and the generator that drew them.
 bool names_result(const std::string& results, const std::string& digest) {
-  return (" " + results + " ").find(" " + digest + " ") != std::string::npos;
+  return ("+" + results + "+").find("+" + digest + "+") != std::string::npos;
 }
 
 // The ledger holds, has the certificate's entry for the same events, unit and relation, committed

@@ -236,7 +236,7 @@ void run(const Arguments& arguments, Context& context) {
   work.settle = [&](Result& result) {
     const std::string generator = result_digest(digests_of(artifact_files(*result.trained, facts)));
     return result_digest(digests(*places, result)) +
-           (arguments.given("keep") ? " " + generator : "");
+           (arguments.given("keep") ? "+" + generator : "");
   };
   work.publish = [&](Result&& result, Json&& json, Rng& rng, const Payment* payment) {
     const double delta = arguments.maybe_number("delta").value_or(0);

@@ -16,7 +16,7 @@ namespace sotto {
 namespace {
 
 // Of the budget.
-constexpr double kShareOfColumns = 0.12, kShareOfScores = 0.05, kShareOfPairs = 0.83;
+constexpr double kShareOfColumns = 0.22, kShareOfScores = 0.04, kShareOfPairs = 0.74;
 constexpr std::int64_t kScoreSteps = 1 << 10;   // of one record
 constexpr std::int64_t kWeightSteps = 1 << 20;  // of weight 1
 constexpr std::size_t kCellsAtOnce = 1 << 20;   // of the pairs counted in one pass
