@@ -12,6 +12,8 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/models/additive/additive_family.hpp"
+#include "sotto/models/boosting/boosting_family.hpp"
+#include "sotto/models/forest/forest_family.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
@@ -60,8 +62,9 @@ void check_outputs(const Model& model, const Table& table) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::array<Family, 5> families = {linear_family(), naive_bayes_family(),
-                                                 tree_family(), additive_family(), kernel_family()};
+  static const std::array<Family, 7> families = {
+      linear_family(),   naive_bayes_family(), tree_family(),  forest_family(),
+      boosting_family(), additive_family(),    kernel_family()};
   if (size > 1 << 16) return 0;
   try {
     const auto json = parse_json({reinterpret_cast<const char*>(data), size}, "it");

@@ -9,7 +9,7 @@
 #include "command_case_test.hpp"
 #include "sotto/data/table.hpp"
 #include "sotto/models/linear/training.hpp"
-#include "support/statistics.hpp"
+#include "support/audit_bound.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -29,43 +29,9 @@ class ModelAudit : public CommandCase {
       all.push_back(training.fit(*table_in_memory(table), rng).value().weights);
     return all;
   }
-  // A lower bound on ε with confidence 1 − kAlpha: the direction and the threshold come from the
-  // first halves of the runs.
   static double epsilon_lower(const std::vector<std::vector<double>>& a,
                               const std::vector<std::vector<double>>& b) {
-    const std::size_t half = kRuns / 2, d = a[0].size();
-    std::vector<double> direction(d);
-    for (std::size_t i = 0; i < half; ++i) {
-      for (std::size_t j = 0; j < d; ++j) direction[j] += std::tanh(a[i][j]) - std::tanh(b[i][j]);
-    }
-    const auto score = [&](const std::vector<double>& w) {
-      double s = 0;
-      for (std::size_t j = 0; j < d; ++j) s += direction[j] * w[j];
-      return s;
-    };
-    std::vector<double> thresholds;
-    for (std::size_t i = 0; i < half; ++i) {
-      thresholds.push_back(score(a[i]));
-      thresholds.push_back(score(b[i]));
-    }
-    std::sort(thresholds.begin(), thresholds.end());
-    const auto bound = [&](double threshold, std::size_t from, std::size_t to, double alpha) {
-      std::uint64_t in_a = 0, in_b = 0;
-      for (std::size_t i = from; i < to; ++i) {
-        in_a += score(a[i]) > threshold;
-        in_b += score(b[i]) > threshold;
-      }
-      const double p = test::clopper_pearson_lower(in_a, to - from, alpha / 2),
-                   q = test::clopper_pearson_upper(in_b, to - from, alpha / 2);
-      return p > kDelta ? std::log((p - kDelta) / q) : -INFINITY;
-    };
-    double best = thresholds[half], best_bound = -INFINITY;
-    for (int k = 1; k < 20; ++k) {
-      const double t = thresholds[thresholds.size() * static_cast<std::size_t>(k) / 20];
-      const double e = bound(t, 0, half, 0.05);
-      if (e > best_bound) best_bound = e, best = t;
-    }
-    return bound(best, half, kRuns, test::kAlpha);
+    return test::epsilon_lower(a, b, kDelta);
   }
 };
 

@@ -12,11 +12,6 @@ namespace {
 constexpr std::size_t kBlockRows = 8192;
 constexpr double kSteps = 1 / BoostingRows::kUnit;
 
-template <class T>
-void join(std::vector<T>& a, const std::vector<T>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-}
-
 // Trees as tables, to find leaves quickly.
 struct Leaves {
   struct Lookup {
@@ -59,22 +54,21 @@ void to_grid(std::span<double> residuals) {
 
 }  // namespace
 
-void BoostingRows::add(std::span<const std::uint8_t> places, float target) {
-  places_.insert(places_.end(), places.begin(), places.end());
-  targets_.push_back(target);
-  margins_.resize(margins_.size() + margins_of_);
-}
-
-void BoostingRows::append(BoostingRows&& other) {
-  join(places_, other.places_);
-  join(targets_, other.targets_);
-  join(margins_, other.margins_);
-}
-
-void BoostingRows::reserve(std::size_t rows) {
-  places_.reserve(rows * columns_);
-  targets_.reserve(rows);
-  margins_.reserve(rows * margins_of_);
+BoostingRows::BoostingRows(const BinnedRows& records, const std::vector<ColumnScale>& scales,
+                           std::size_t margins)
+    : records_(&records),
+      columns_(scales.size()),
+      margins_of_(margins),
+      places_(records.size() * columns_),
+      margins_(records.size() * margins) {
+  records.for_parts([&](std::size_t first, std::size_t end, unsigned) {
+    std::vector<BinnedColumns::Cell> cells(columns_);
+    for (std::size_t i = first; i < end; ++i) {
+      records.read(i, cells);
+      for (std::size_t j = 0; j < columns_; ++j)
+        places_[i * columns_ + j] = place_of(scales[j], cells[j]);
+    }
+  });
 }
 
 std::vector<int128> BoostingRows::sums(std::span<const GridTree> trees, std::size_t leaves,
@@ -89,8 +83,9 @@ std::vector<int128> BoostingRows::sums(std::span<const GridTree> trees, std::siz
     std::vector<std::int64_t> own(width);
     const std::size_t first = b * kBlockRows, end = std::min(size(), first + kBlockRows);
     for (std::size_t i = first; i < end; ++i) {
-      const double curvature = residuals(
-          loss, clip, std::span(margins_).subspan(i * margins_of_, margins_of_), targets_[i], r);
+      const double curvature =
+          residuals(loss, clip, std::span(margins_).subspan(i * margins_of_, margins_of_),
+                    records_->target(i), r);
       to_grid(r);
       for (std::size_t k = 0; k < margins_of_; ++k) own[k] = static_cast<std::int64_t>(r[k]);
       const double weight = kWeight * kSteps * std::clamp(curvature, 0.0, 1.0);
@@ -127,7 +122,7 @@ int128 BoostingRows::quarter_squares(unsigned threads) const {
     const std::size_t first = b * kBlockRows, end = std::min(size(), first + kBlockRows);
     std::int64_t part = 0;
     for (std::size_t i = first; i < end; ++i) {
-      const double f = quarter_square(margins_[i * margins_of_], targets_[i]);
+      const double f = quarter_square(margins_[i * margins_of_], records_->target(i));
       if (f > 0) part += static_cast<std::int64_t>(std::min(f, 1.0) * kSteps);
     }
     const std::lock_guard lock(mutex);

@@ -63,6 +63,32 @@ long double length(const std::vector<int128>& a, const std::vector<int128>& b) {
   return std::sqrt(square) * BoostingRows::kUnit;
 }
 
+// Records of three numbers that stand at given places of even scales.
+struct Places {
+  Encoder encoder{Schema::from_toml(
+      "relation = \"add_remove\"\nrows = 9\n[columns.a]\ntype = \"numeric\"\nbounds = [0, 256]\n"
+      "[columns.b]\ntype = \"numeric\"\nbounds = [0, 256]\n"
+      "[columns.c]\ntype = \"numeric\"\nbounds = [0, 256]\n"
+      "[columns.y]\nrole = \"target\"\ntype = \"numeric\"\nbounds = [-1, 1]\n")};
+  BinnedColumns columns{encoder};
+  Table table{encoder};
+  std::vector<ColumnScale> scales = even();
+
+  static std::vector<ColumnScale> even() {
+    ColumnScale scale;
+    for (int l = 0; l < 256; ++l) {
+      scale.start.push_back(l / 256.0);
+      scale.width.push_back(1 / 256.0);
+    }
+    return std::vector<ColumnScale>(3, scale);
+  }
+  void add(const std::vector<std::uint8_t>& places, float target) {
+    const Table::Sink sink = table.add_row();
+    for (std::size_t j = 0; j < 3; ++j) sink.dense[j] = (places[j] + 0.5) / 128 - 1;
+    table.add_target(static_cast<double>(target));
+  }
+};
+
 }  // namespace
 
 TEST(Boosting, LearnsWhatTwoColumnsSayTogether) {
@@ -139,7 +165,7 @@ TEST(BoostingRows, NoRecordMovesTheSumsOfABatchByMoreThanItsBound) {
         for (std::size_t v = 0; v < tree.leaves() * margins; ++v)
           tree.values.push_back((static_cast<double>(random() % 2001) - 1000) / 100 *
                                 (random() % 5 == 0 ? 1e2 : 1));
-      BoostingRows with(3, margins), without(3, margins);
+      Places with, without;
       const std::size_t rows = random() % 6;
       for (std::size_t i = 0; i <= rows; ++i) {
         const std::vector<std::uint8_t> places = {static_cast<std::uint8_t>(random()),
@@ -153,11 +179,14 @@ TEST(BoostingRows, NoRecordMovesTheSumsOfABatchByMoreThanItsBound) {
         with.add(places, target);
         if (i > 0) without.add(places, target);
       }
-      with.apply(said);
-      without.apply(said);
       const double clip = trial % 2 ? 0.02 : 1;
-      largest = std::max(
-          largest, length(with.sums(batch, 6, loss, clip), without.sums(batch, 6, loss, clip)));
+      const auto sums = [&](const Places& places) {
+        const BinnedRows records(*table_in_memory(places.table), places.columns);
+        BoostingRows own(records, places.scales, margins);
+        own.apply(said);
+        return own.sums(batch, 6, loss, clip);
+      };
+      largest = std::max(largest, length(sums(with), sums(without)));
     }
     const long double bound = std::sqrt(3 * 1.09L);
     EXPECT_LE(largest, bound);
@@ -166,12 +195,13 @@ TEST(BoostingRows, NoRecordMovesTheSumsOfABatchByMoreThanItsBound) {
 }
 
 TEST(BoostingRows, SumsAreTheSameForAnyNumberOfThreads) {
-  BoostingRows rows(2, 1);
+  Places all;
   std::mt19937 random(1);
   for (int i = 0; i < 30000; ++i)
-    rows.add(std::vector<std::uint8_t>{static_cast<std::uint8_t>(random()),
-                                       static_cast<std::uint8_t>(random())},
-             static_cast<float>(random() % 2));
+    all.add({static_cast<std::uint8_t>(random()), static_cast<std::uint8_t>(random()), 0},
+            static_cast<float>(random() % 2));
+  const BinnedRows records(*table_in_memory(all.table), all.columns);
+  BoostingRows rows(records, all.scales, 1);
   std::vector<GridTree> said = {tree_of({0, 1}, {{50, 100}, {128}})};
   said[0].values = {0.1, -0.7, 0.3, 1.2, -1.1, 0.01};
   rows.apply(said, 2);

@@ -121,8 +121,7 @@ class BoostingTraining final : public TrainingPlan {
   }
 
   TrainedModel run(Source& source, Rng& rng, RunControl& control) override {
-    source.keep();
-    return finished(boosting_predictor(fit(source, rng, control), facts_));
+    return finished(boosting_predictor(fit(BinnedRows(source, columns_), rng, control), facts_));
   }
 
  private:
@@ -135,31 +134,10 @@ class BoostingTraining final : public TrainingPlan {
     return natural;
   }
 
-  BoostingRows rows_of(Source& source, const std::vector<ColumnScale>& scales) const {
-    BoostingRows rows(columns_.columns(), setting_.margins);
-    rows.reserve(static_cast<std::size_t>(setting_.rows));  // as declared
-    source.map<BoostingRows>(
-        [&](const Table& block) {
-          BoostingRows part(columns_.columns(), setting_.margins);
-          std::vector<BinnedColumns::Cell> cells(columns_.columns());
-          std::vector<std::uint8_t> places(cells.size());
-          for (std::size_t i = 0; i < block.rows(); ++i) {
-            if (block.is_null(i)) continue;
-            columns_.read(block, i, cells);
-            for (std::size_t j = 0; j < cells.size(); ++j)
-              places[j] = place_of(scales[j], cells[j]);
-            part.add(places, static_cast<float>(block.targets()[i]));
-          }
-          return part;
-        },
-        [&](BoostingRows&& part) { rows.append(std::move(part)); });
-    return rows;
-  }
-
-  BoostingModel fit(Source& source, Rng& rng, RunControl& control) const {
+  BoostingModel fit(const BinnedRows& records, Rng& rng, RunControl& control) const {
     BoostingModel model{.columns =
-                            mechanisms_.marginals.run(source, label_of(setting_.loss), rng).value};
-    BoostingRows rows = rows_of(source, model.columns);
+                            mechanisms_.marginals.run(records, label_of(setting_.loss), rng).value};
+    BoostingRows rows(records, model.columns, setting_.margins);
     TreeChoice choice(drawing_shares(model.columns), kLeaves);
     Progress progress(control.shown(mechanisms_.rounds));
     const double noise = private_ ? mechanisms_.leaves->scale() : 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/models/kernel/detail/gaussian_draw.hpp"
+
 namespace sotto {
 namespace {
 
@@ -11,12 +13,10 @@ constexpr double kByCredit = 0.6;  // of the drawing of new ones
 constexpr double kForgetSet = 0.3, kForgetColumn = 0.2;
 constexpr double kOneColumn = 0.2, kTwoColumns = 0.4;  // else three
 
-double uniform(Rng& rng) { return (static_cast<double>(rng.next_u64() >> 11) + 0.5) * 0x1p-53; }
-
 // Which of the weights an even number in (0, Σ) falls on.
 template <class Weights>
 std::size_t drawn(const Weights& weights, double total, Rng& rng) {
-  double left = uniform(rng) * total;
+  double left = even_draw(rng) * total;
   std::size_t i = 0, last = 0;
   for (const double w : weights) {
     if (w > 0) {
@@ -43,7 +43,7 @@ TreeChoice::TreeChoice(std::vector<double> shares, std::size_t leaves)
     : shares_(std::move(shares)), drawn_by_(shares_), credit_(shares_.size()), leaves_(leaves) {}
 
 std::vector<std::uint32_t> TreeChoice::draw_columns(Rng& rng) const {
-  if (uniform(rng) < kAgain) {
+  if (even_draw(rng) < kAgain) {
     std::vector<double> weights;
     double total = 0;
     for (const auto& [columns, credit] : sets_) {
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> TreeChoice::draw_columns(Rng& rng) const {
       return set->first;
     }
   }
-  const double u = uniform(rng);
+  const double u = even_draw(rng);
   const std::size_t wanted = u < kOneColumn ? 1 : u < kOneColumn + kTwoColumns ? 2 : 3;
   std::vector<double> weights = drawn_by_;
   std::vector<std::uint32_t> columns;
@@ -93,9 +93,9 @@ GridTree TreeChoice::draw(Rng& rng) const {
   }
   for (const std::size_t k : intervals) {
     std::vector<std::uint32_t> cuts;
-    const double shift = uniform(rng) - 0.5;
+    const double shift = even_draw(rng) - 0.5;
     for (std::size_t c = 1; c < k; ++c) {
-      const double at = (static_cast<double>(c) + shift + (uniform(rng) - 0.5) / 2) /
+      const double at = (static_cast<double>(c) + shift + (even_draw(rng) - 0.5) / 2) /
                         static_cast<double>(k) * static_cast<double>(kPlaces);
       cuts.push_back(
           static_cast<std::uint32_t>(std::clamp(at, 1.0, static_cast<double>(kPlaces - 1))));

@@ -1,9 +1,16 @@
 #include "sotto/models/kernel/detail/binned_columns.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "sotto/core/error.hpp"
 
 namespace sotto {
+namespace {
+
+constexpr std::size_t kMostLevels = std::size_t{1} << 16;  // as a code holds
+constexpr double kSteps = 65536;
+
+}  // namespace
 
 BinnedColumns::BinnedColumns(const Encoder& encoder)
     : unit_scaling_(encoder.schema().scaling == Scaling::unit) {
@@ -16,6 +23,8 @@ BinnedColumns::BinnedColumns(const Encoder& encoder)
       column.levels = kBins;
     } else if (feature.is_categorical()) {
       column.kind = Kind::categorical;
+      if (run.width > kMostLevels)
+        throw Unsupported("a column has more than 65536 values", "group its values in the schema");
       column.levels = static_cast<std::uint32_t>(run.width);
     }
     size_ += column.levels;
@@ -23,26 +32,30 @@ BinnedColumns::BinnedColumns(const Encoder& encoder)
   }
 }
 
-void BinnedColumns::read(const Table& table, std::size_t row, std::span<Cell> cells) const {
+void BinnedColumns::read(const Table& table, std::size_t row, std::span<Code> codes) const {
   const std::span<const double> dense = table.dense(row);
   const std::span<const std::uint32_t> hot = table.hot(row);
   std::size_t next_dense = 0, next_hot = 0;
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const Column& column = columns_[j];
     if (column.kind == Kind::categorical) {
-      cells[j] = {hot[next_hot++] - column.first, 0.5f};
+      codes[j] = static_cast<Code>(hot[next_hot++] - column.first);
       continue;
     }
     const double x = dense[next_dense++];
     if (column.kind == Kind::boolean) {
-      cells[j] = {x > 0.5 ? 1u : x < 0.5 ? 0u : 2u, 0.5f};
+      codes[j] = x > 0.5 ? 1 : x < 0.5 ? 0 : 2;
       continue;
     }
-    const double place =
-        std::clamp(unit_scaling_ ? x : (x + 1) / 2, 0.0, 1.0) * static_cast<double>(kBins);
-    const auto level = std::min(kBins - 1, static_cast<std::uint32_t>(place));
-    cells[j] = {level, static_cast<float>(std::min(1.0, place - level))};
+    const double place = std::clamp(unit_scaling_ ? x : (x + 1) / 2, 0.0, 1.0) * kSteps;
+    codes[j] = static_cast<Code>(std::min(place, kSteps - 1));
   }
+}
+
+void BinnedColumns::read(const Table& table, std::size_t row, std::span<Cell> cells) const {
+  std::vector<Code> codes(columns_.size());
+  read(table, row, codes);
+  for (std::size_t j = 0; j < codes.size(); ++j) cells[j] = cell(j, codes[j]);
 }
 
 }  // namespace sotto

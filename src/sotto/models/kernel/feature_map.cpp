@@ -6,6 +6,8 @@
 #include <numbers>
 
 #include "sotto/core/error.hpp"
+#include "sotto/models/kernel/detail/gaussian_draw.hpp"
+#include "sotto/models/kernel/detail/wave_kernels.hpp"
 
 namespace sotto {
 namespace {
@@ -18,16 +20,8 @@ constexpr double kSteps = 0x1p16;
 double whole() { return 1 + kIntercept * kIntercept; }
 double reach(double part) { return std::sqrt(part / whole()) * (1 - 0x1p-40); }
 
-double uniform(Rng& rng) { return (static_cast<double>(rng.next_u64() >> 11) + 0.5) * 0x1p-53; }
-
-double normal(Rng& rng) {
-  const double u = uniform(rng), v = uniform(rng);
-  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-}
-
-std::uint16_t main_level(double place) {
-  return static_cast<std::uint16_t>(
-      std::min<double>(kMainLevels - 1, std::floor(place * kMainLevels)));
+std::uint16_t main_level(float place) {
+  return static_cast<std::uint16_t>(std::min(place * kMainLevels, kMainLevels - 1.0f));
 }
 
 // Shares of the parts of a number's scale: each bin's records are spread evenly over its piece.
@@ -54,9 +48,7 @@ std::vector<std::vector<double>> main_shares(const FeatureDesign& design) {
 
 // Each pair as a tree: the first column in three parts, the second in four. Pairs in the order of
 // the product of their shares, fewer than wanted where there are fewer columns.
-std::vector<FeatureDesign::Split> pair_splits(const std::vector<ColumnScale>& columns,
-                                              std::size_t wanted) {
-  const std::vector<double> p = drawing_shares(columns);
+std::vector<FeatureDesign::Split> pair_splits(const std::vector<double>& p, std::size_t wanted) {
   struct Pair {
     std::uint32_t a, b;
     double weight;
@@ -77,24 +69,24 @@ std::vector<FeatureDesign::Split> pair_splits(const std::vector<ColumnScale>& co
 }  // namespace
 
 FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnScale> columns,
-                                  std::vector<bool> numeric, Rng& rng) {
+                                  std::vector<bool> numeric, const std::vector<double>& uses,
+                                  Rng& rng) {
   FeatureDesign design{
       .sizes = sizes, .columns = std::move(columns), .numeric = std::move(numeric)};
-  const std::vector<double> p = drawing_shares(design.columns);
   for (std::size_t k = 0; k < sizes.fourier; ++k) {
-    for (const double share : p)
+    for (const double share : uses)
       design.directions.push_back(
-          static_cast<float>(normal(rng) / kBandwidth * std::sqrt(3 * share)));
+          static_cast<float>(normal_draw(rng) / kBandwidth * std::sqrt(3 * share)));
   }
   if (sizes.pairs) {
-    design.splits = pair_splits(design.columns, sizes.trees);
+    design.splits = pair_splits(uses, sizes.trees);
     design.sizes.trees = design.splits.size() / kTreeDepth;
   }
   for (std::size_t s = design.splits.size(); s < design.sizes.trees * kTreeDepth; ++s) {
-    double left = uniform(rng);
+    double left = even_draw(rng);
     std::uint32_t column = 0;
-    while (column + 1 < p.size() && left > p[column]) left -= p[column++];
-    design.splits.push_back({column, uniform(rng)});
+    while (column + 1 < uses.size() && left > uses[column]) left -= uses[column++];
+    design.splits.push_back({column, even_draw(rng)});
   }
   design.fourier_means.resize(2 * sizes.fourier);
   design.leaf_shares.assign(design.sizes.trees,
@@ -103,32 +95,42 @@ FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnS
   return design;
 }
 
-std::vector<double> FeatureDesign::places(std::span<const BinnedColumns::Cell> cells) const {
-  std::vector<double> u(columns.size());
-  for (std::size_t j = 0; j < u.size(); ++j) u[j] = std::clamp(columns[j].at(cells[j]), 0.0, 1.0);
-  return u;
+FeatureReader::FeatureReader(const FeatureDesign& design)
+    : columns_(design.columns),
+      numeric_(design.numeric),
+      splits_(design.splits),
+      turns_(design.directions.size()),
+      pairs_(design.sizes.fourier) {
+  for (std::size_t k = 0; k < pairs_; ++k)
+    for (std::size_t j = 0; j < columns_.size(); ++j)
+      turns_[j * pairs_ + k] =
+          design.directions[k * columns_.size() + j] / static_cast<float>(2 * std::numbers::pi);
 }
 
-std::uint16_t FeatureDesign::leaf(std::size_t tree, std::span<const double> places) const {
-  unsigned leaf = 0;
-  for (std::size_t s = tree * kTreeDepth; s < (tree + 1) * kTreeDepth; ++s)
-    leaf = 2 * leaf + (places[splits[s].column] > splits[s].threshold ? 1u : 0u);
-  return static_cast<std::uint16_t>(leaf);
-}
-
-void FeatureDesign::waves(std::span<const double> places, std::span<float> out) const {
-  for (std::size_t k = 0; k < sizes.fourier; ++k) {
-    float angle = 0;
-    const float* direction = directions.data() + k * places.size();
-    for (std::size_t j = 0; j < places.size(); ++j)
-      angle += direction[j] * static_cast<float>(2 * places[j] - 1);
-    out[2 * k] = std::cos(angle);
-    out[2 * k + 1] = std::sin(angle);
+void FeatureReader::read(std::span<const BinnedColumns::Cell> cells, Scratch& scratch,
+                         std::span<std::uint16_t> main, std::span<std::uint8_t> leaves,
+                         std::span<std::int16_t> waves) const {
+  std::vector<float>& u = scratch.places;
+  u.resize(columns_.size());
+  scratch.turns.resize(pairs_);
+  for (std::size_t j = 0; j < u.size(); ++j) {
+    u[j] = std::clamp(static_cast<float>(columns_[j].at(cells[j])), 0.0f, 1.0f);
+    main[j] = numeric_[j] ? main_level(u[j]) : static_cast<std::uint16_t>(cells[j].level);
   }
+  const FeatureDesign::Split* split = splits_.data();
+  for (std::uint8_t& leaf : leaves) {
+    unsigned number = 0;
+    for (std::size_t s = 0; s < kTreeDepth; ++s, ++split)
+      number = 2 * number + (static_cast<double>(u[split->column]) > split->threshold ? 1u : 0u);
+    leaf = static_cast<std::uint8_t>(number);
+  }
+  wave_kernels::waves(turns_.data(), u.data(), u.size(), pairs_, scratch.turns.data(),
+                      waves.data());
 }
 
 FeatureMap::FeatureMap(FeatureDesign design)
     : design_(std::move(design)),
+      reader_(design_),
       main_(main_shares(design_), kMainOffset, reach(design_.sizes.main)),
       leaves_(design_.leaf_shares, kLeafOffset, reach(design_.sizes.tree_part)) {}
 
@@ -136,29 +138,21 @@ double FeatureMap::intercept() {
   return std::trunc(reach(kIntercept * kIntercept) * kSteps) / kSteps;
 }
 
+void FeatureMap::centre(std::span<std::int16_t> waves, std::span<float> room) const {
+  wave_kernels::centre(waves.data(), design_.fourier_means.data(), waves.size(),
+                       reach(design_.sizes.fourier_part), room.data());
+}
+
 void FeatureMap::read(std::span<const BinnedColumns::Cell> cells, FeatureRow& row) const {
-  const std::vector<double> places = design_.places(cells);
+  FeatureReader::Scratch scratch;
   row.main.resize(cells.size());
-  for (std::size_t j = 0; j < cells.size(); ++j)
-    row.main[j] =
-        design_.numeric[j] ? main_level(places[j]) : static_cast<std::uint16_t>(cells[j].level);
-  row.main_factor = main_.factor(row.main);
   row.leaves.resize(design_.sizes.trees);
-  for (std::size_t t = 0; t < row.leaves.size(); ++t) row.leaves[t] = design_.leaf(t, places);
-  row.leaf_factor = leaves_.factor(row.leaves);
-  row.fourier.resize(fourier());
-  design_.waves(places, row.fourier);
-  double square = 0;
-  for (std::size_t k = 0; k < row.fourier.size(); ++k) {
-    row.fourier[k] -= design_.fourier_means[k];
-    square += static_cast<double>(row.fourier[k]) * static_cast<double>(row.fourier[k]);
-  }
-  // A sum of n squares is off by at most n·2^−53 of itself; there are at most 2^17 of them.
-  constexpr double kSummedUp = 1 - 0x1p-35;
-  const double scale =
-      square > 0 ? reach(design_.sizes.fourier_part) / std::sqrt(square) * kSummedUp : 0;
-  for (float& x : row.fourier)
-    x = static_cast<float>(std::trunc(static_cast<double>(x) * scale * kSteps) / kSteps);
+  row.waves.resize(fourier());
+  reader_.read(cells, scratch, row.main, row.leaves, row.waves);
+  std::vector<float> room(row.waves.size());
+  centre(row.waves, room);
+  row.main_factor = main_.factor(std::span<const std::uint16_t>(row.main));
+  row.leaf_factor = leaves_.factor(std::span<const std::uint8_t>(row.leaves));
 }
 
 OneHotBlock::Products FeatureMap::main_products(std::span<const double> parameters) const {
@@ -170,12 +164,14 @@ OneHotBlock::Products FeatureMap::leaf_products(std::span<const double> paramete
 
 double FeatureMap::margin(std::span<const double> parameters, const OneHotBlock::Products& main,
                           const OneHotBlock::Products& leaves, const FeatureRow& row) const {
-  double sum = parameters[0] * intercept() + main_.product(main, row.main, row.main_factor);
-  if (leaves_.groups() > 0) sum += leaves_.product(leaves, row.leaves, row.leaf_factor);
+  double sum = parameters[0] * intercept() +
+               main_.product(main, std::span<const std::uint16_t>(row.main), row.main_factor);
+  if (leaves_.groups() > 0)
+    sum += leaves_.product(leaves, std::span<const std::uint8_t>(row.leaves), row.leaf_factor);
   const double* theta = parameters.data() + 1 + main_.size();
-  for (std::size_t k = 0; k < row.fourier.size(); ++k)
-    sum += theta[k] * static_cast<double>(row.fourier[k]);
-  return sum;
+  double waves = 0;
+  for (std::size_t k = 0; k < row.waves.size(); ++k) waves += theta[k] * row.waves[k];
+  return sum + waves / wave_kernels::kRowSteps;
 }
 
 }  // namespace sotto

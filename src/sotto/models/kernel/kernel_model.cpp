@@ -8,67 +8,76 @@
 #include "sotto/core/json_text.hpp"
 #include "sotto/learning/model_file.hpp"
 #include "sotto/models/kernel/detail/additive_portrait.hpp"
-#include "sotto/models/kernel/detail/kernel_rows.hpp"
+#include "sotto/models/kernel/detail/margin_loss.hpp"
 
 namespace sotto {
 namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr std::size_t kMostParts = 8;
+
 class Predictor final : public SupervisedModel {
  public:
   Predictor(KernelModel model, const Facts& facts)
-      : SupervisedModel(facts),
-        parameters_(std::move(model.parameters)),
-        noise_(model.noise),
-        encoder_(facts.encoder),
-        columns_(*facts.encoder),
-        map_(std::move(model.design)) {
-    for (const std::vector<double>& theta : parameters_) {
-      main_.push_back(map_.main_products(theta));
-      leaves_.push_back(map_.leaf_products(theta));
+      : SupervisedModel(facts), encoder_(facts.encoder), columns_(*facts.encoder) {
+    for (KernelModel::Part& part : model.parts) {
+      Part& own = parts_.emplace_back(
+          Part{FeatureMap(std::move(part.design)), std::move(part.parameters), part.noise, {}, {}});
+      for (const std::vector<double>& theta : own.parameters) {
+        own.main.push_back(own.map.main_products(theta));
+        own.leaves.push_back(own.map.leaf_products(theta));
+      }
     }
   }
 
   Files files() const override {
-    const json j = {{"schema", 1},
-                    {"type", "kernel"},
-                    {"features", to_json(map_.design())},
-                    {"parameters", parameters_},
-                    {"noise", noise_}};
+    json parts = json::array();
+    for (const Part& part : parts_)
+      parts.push_back({{"features", to_json(part.map.design())},
+                       {"parameters", part.parameters},
+                       {"noise", part.noise}});
+    const json j = {{"schema", 1}, {"type", "kernel"}, {"parts", std::move(parts)}};
     return {{"model.json", j.dump() + "\n"}};
   }
 
-  // Of main effects; waves and trees mix columns and have no curves.
+  // Of main effects and pairs; waves and random trees mix columns and have no curves.
   Portrait portrait() const override {
-    if (map_.fourier() > 0) return {};
-    return additive_portrait(map_, parameters_, noise_, *encoder_);
+    if (parts_.size() > 1 || parts_[0].map.fourier() > 0) return {};
+    return additive_portrait(parts_[0].map, parts_[0].parameters, parts_[0].noise, *encoder_);
   }
 
  private:
+  struct Part {
+    FeatureMap map;
+    std::vector<std::vector<double>> parameters;
+    double noise;
+    std::vector<OneHotBlock::Products> main, leaves;
+  };
+
   std::vector<Prediction> predict(const Block& block) const override {
     const Table& table = block.table();
     std::vector<Prediction> predictions(table.rows());
     std::vector<BinnedColumns::Cell> cells(columns_.columns());
     FeatureRow row;
-    std::vector<double> margins(parameters_.size());
+    std::vector<double> margins(parts_[0].parameters.size());
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       columns_.read(table, i, cells);
-      map_.read(cells, row);
-      for (std::size_t k = 0; k < margins.size(); ++k)
-        margins[k] = map_.margin(parameters_[k], main_[k], leaves_[k], row);
+      std::fill(margins.begin(), margins.end(), 0.0);
+      for (const Part& part : parts_) {
+        part.map.read(cells, row);
+        for (std::size_t k = 0; k < margins.size(); ++k)
+          margins[k] += part.map.margin(part.parameters[k], part.main[k], part.leaves[k], row);
+      }
       predictions[i] = task() == Task::regress ? Prediction{{}, std::clamp(margins[0], -1.0, 1.0)}
                                                : classified(margins);
     }
     return predictions;
   }
 
-  std::vector<std::vector<double>> parameters_;
-  double noise_;
   std::shared_ptr<const Encoder> encoder_;
   BinnedColumns columns_;
-  FeatureMap map_;
-  std::vector<OneHotBlock::Products> main_, leaves_;
+  std::vector<Part> parts_;
 };
 
 [[noreturn]] void does_not_fit() {
@@ -76,25 +85,29 @@ class Predictor final : public SupervisedModel {
                   "restore both files from where the artifact was copied");
 }
 
-}  // namespace
-
-std::unique_ptr<Model> kernel_predictor(KernelModel model, const Facts& facts) {
-  if (!facts.encoder || !facts.encoder->has_target()) does_not_fit();
-  const BinnedColumns columns(*facts.encoder);
-  const FeatureDesign& design = model.design;
+void check(const KernelModel::Part& part, const BinnedColumns& columns, std::size_t outputs) {
+  const FeatureDesign& design = part.design;
   if (design.columns.size() != columns.columns()) does_not_fit();
   for (std::size_t j = 0; j < columns.columns(); ++j)
     if (design.columns[j].share.size() != columns.levels(j) ||
         design.numeric[j] != columns.is_numeric(j))
       does_not_fit();
-  const std::size_t classes = facts.classes().size();
-  if (model.parameters.size() != (classes <= 2 ? 1 : classes)) does_not_fit();
+  if (part.parameters.size() != outputs) does_not_fit();
   const std::size_t dimension = FeatureMap(design).dimension();
-  for (const std::vector<double>& theta : model.parameters) {
+  for (const std::vector<double>& theta : part.parameters) {
     if (theta.size() != dimension) does_not_fit();
     for (const double x : theta)
-      if (!std::isfinite(x)) does_not_fit();
+      if (!(std::abs(x) <= kMostParameter)) does_not_fit();
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Model> kernel_predictor(KernelModel model, const Facts& facts) {
+  if (!facts.encoder || !facts.encoder->has_target()) does_not_fit();
+  const BinnedColumns columns(*facts.encoder);
+  if (model.parts.empty() || model.parts.size() > kMostParts) does_not_fit();
+  for (const KernelModel::Part& part : model.parts) check(part, columns, margins_of(facts));
   return std::make_unique<Predictor>(std::move(model), facts);
 }
 
@@ -103,10 +116,12 @@ std::unique_ptr<Model> load_kernel(const Files& files, Facts& facts) {
     const json j = model_json(files);
     if (j.at("schema") != 1 || j.at("type") != "kernel")
       throw DataError("'model.json' is not a kernel model that this version knows");
-    return kernel_predictor({feature_design_from_json(j.at("features")),
-                             j.at("parameters").get<std::vector<std::vector<double>>>(),
-                             j.contains("noise") ? json_number(j["noise"], "the noise") : 0},
-                            facts);
+    KernelModel model;
+    for (const json& part : j.at("parts"))
+      model.parts.push_back({feature_design_from_json(part.at("features")),
+                             part.at("parameters").get<std::vector<std::vector<double>>>(),
+                             json_number(part.at("noise"), "the noise")});
+    return kernel_predictor(std::move(model), facts);
   } catch (const nlohmann::json::exception&) {
     throw DataError("'model.json' is not a kernel model",
                     "restore it from where the artifact was copied");

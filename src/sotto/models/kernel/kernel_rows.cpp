@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
-#include "sotto/core/parallel.hpp"
-#include "sotto/models/linear/detail/exact_kernels.hpp"
+#include "sotto/models/kernel/detail/wave_kernels.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr std::size_t kBlockRows = 4096;
+constexpr std::size_t kTile = 64;  // records whose rows stay close to the processor
 constexpr double kSlopeSteps = 0x1p20, kRowSteps = 0x1p16;
+constexpr double kWaveNorm = 32000;  // of parameters of waves, in steps
+// From steps of slope × wave to those of the sum.
+constexpr int128 kWaveUnits = int128{1} << 7;
+static_assert(wave_kernels::kSlopeSteps * wave_kernels::kRowSteps * KernelRows::kUnit * 0x1p7 == 1);
 
 // Scales a record's slopes down to norm 1 and truncates them to the grid, as whole numbers.
 void to_grid(std::span<double> slopes) {
@@ -24,39 +26,61 @@ void to_grid(std::span<double> slopes) {
   for (double& s : slopes) s = std::trunc(s * factor);
 }
 
-template <class T>
-void join(std::vector<T>& a, std::vector<T>&& b) {
-  a.insert(a.end(), b.begin(), b.end());
-}
-
 }  // namespace
 
-void KernelRows::add(std::span<const BinnedColumns::Cell> cells, float target) {
-  map_->read(cells, scratch_);
-  main_.insert(main_.end(), scratch_.main.begin(), scratch_.main.end());
-  leaves_.insert(leaves_.end(), scratch_.leaves.begin(), scratch_.leaves.end());
-  fourier_.insert(fourier_.end(), scratch_.fourier.begin(), scratch_.fourier.end());
-  main_factors_.push_back(scratch_.main_factor);
-  leaf_factors_.push_back(scratch_.leaf_factor);
-  targets_.push_back(target);
+FeatureRows::FeatureRows(const BinnedRows& records, const FeatureDesign& design)
+    : columns_(design.columns.size()),
+      trees_(design.sizes.trees),
+      waves_(2 * design.sizes.fourier),
+      main_(records.size() * columns_),
+      leaves_(records.size() * trees_),
+      wave_(records.size() * waves_),
+      size_(records.size()) {
+  const FeatureReader reader(design);
+  records.for_parts([&](std::size_t first, std::size_t end, unsigned) {
+    std::vector<BinnedColumns::Cell> cells(columns_);
+    FeatureReader::Scratch scratch;
+    for (std::size_t i = first; i < end; ++i) {
+      records.read(i, cells);
+      reader.read(cells, scratch, std::span(main_).subspan(i * columns_, columns_),
+                  std::span(leaves_).subspan(i * trees_, trees_),
+                  std::span(wave_).subspan(i * waves_, waves_));
+    }
+  });
 }
 
-void KernelRows::append(KernelRows&& other) {
-  join(main_, std::move(other.main_));
-  join(leaves_, std::move(other.leaves_));
-  join(fourier_, std::move(other.fourier_));
-  join(main_factors_, std::move(other.main_factors_));
-  join(leaf_factors_, std::move(other.leaf_factors_));
-  join(targets_, std::move(other.targets_));
+std::vector<int128> FeatureRows::wave_sums() const {
+  std::vector<std::int64_t> sums(waves_);
+  for (std::size_t i = 0; i < size_; ++i)
+    for (std::size_t w = 0; w < waves_; ++w) sums[w] += wave_[i * waves_ + w];
+  return {sums.begin(), sums.end()};
 }
 
-void KernelRows::reserve(std::size_t rows) {
-  main_.reserve(rows * map_->main().groups());
-  leaves_.reserve(rows * map_->leaves().groups());
-  fourier_.reserve(rows * map_->fourier());
-  main_factors_.reserve(rows);
-  leaf_factors_.reserve(rows);
-  targets_.reserve(rows);
+std::vector<int128> FeatureRows::leaf_counts() const {
+  std::vector<std::int64_t> counts(trees_ << kTreeDepth);
+  for (std::size_t i = 0; i < size_; ++i)
+    for (std::size_t t = 0; t < trees_; ++t) ++counts[(t << kTreeDepth) + leaves_[i * trees_ + t]];
+  return {counts.begin(), counts.end()};
+}
+
+KernelRows::KernelRows(FeatureRows rows, const FeatureMap& map, const BinnedRows& records,
+                       std::span<const float> before)
+    : rows_(std::move(rows)),
+      map_(&map),
+      records_(&records),
+      before_(before),
+      main_factors_(rows_.size_),
+      leaf_factors_(rows_.size_) {
+  records.for_parts([&](std::size_t first, std::size_t end, unsigned) {
+    std::vector<float> room(rows_.waves_);
+    for (std::size_t i = first; i < end; ++i) {
+      map.centre(std::span(rows_.wave_).subspan(i * rows_.waves_, rows_.waves_), room);
+      main_factors_[i] = map.main().factor(
+          std::span<const std::uint16_t>(rows_.main_).subspan(i * rows_.columns_, rows_.columns_));
+      leaf_factors_[i] = map.leaves().factor(
+          std::span<const std::uint8_t>(rows_.leaves_).subspan(i * rows_.trees_, rows_.trees_));
+    }
+  });
 }
 
 // What margins need of the parameters, worked out once for all records.
@@ -64,131 +88,158 @@ struct KernelRows::Prepared {
   struct Output {
     double intercept;
     OneHotBlock::Products main, leaves;
-    std::span<const double> waves;
+    std::vector<std::int16_t> waves;  // in steps such that they have norm ≤ kWaveNorm
+    double wave_unit;                 // of a product of these steps and those of a row
   };
   std::vector<Output> outputs;
 
   Prepared(const FeatureMap& map, const std::vector<std::vector<double>>& parameters) {
     for (const std::vector<double>& theta : parameters) {
-      outputs.push_back({theta[0] * FeatureMap::intercept(), map.main_products(theta),
-                         map.leaf_products(theta),
-                         std::span(theta).subspan(1 + map.main().size(), map.fourier())});
+      Output& o = outputs.emplace_back(Output{theta[0] * FeatureMap::intercept(),
+                                              map.main_products(theta),
+                                              map.leaf_products(theta),
+                                              {},
+                                              0});
+      const auto waves = std::span(theta).subspan(1 + map.main().size(), map.fourier());
+      double square = 0;
+      for (const double x : waves) square += x * x;
+      const double steps = square > 0 ? kWaveNorm / std::sqrt(square) : 0;
+      // Rounding adds at most ½ each, √(number)/2 to the norm: kWaveNorm leaves room for it.
+      for (const double x : waves)
+        o.waves.push_back(static_cast<std::int16_t>(std::nearbyint(x * steps)));
+      o.wave_unit = steps > 0 ? 1 / (steps * wave_kernels::kRowSteps) : 0;
     }
   }
 };
 
-void KernelRows::margins(const Prepared& prepared, std::size_t row, std::span<double> out) const {
-  const std::size_t groups = map_->main().groups(), trees = map_->leaves().groups(),
-                    waves = map_->fourier();
-  const std::span<const std::uint16_t> main(main_.data() + row * groups, groups),
-      leaves(leaves_.data() + row * trees, trees);
-  for (std::size_t k = 0; k < out.size(); ++k) {
+void KernelRows::margins(const Prepared& prepared, std::size_t first, std::span<double> out) const {
+  const std::size_t outputs = prepared.outputs.size(), count = out.size() / outputs;
+  std::int32_t waves[kTile] = {};
+  for (std::size_t k = 0; k < outputs; ++k) {
     const Prepared::Output& o = prepared.outputs[k];
-    double sum = o.intercept + map_->main().product(o.main, main, main_factors_[row]);
-    if (trees > 0) sum += map_->leaves().product(o.leaves, leaves, leaf_factors_[row]);
-    double wave = 0;
-    if (waves > 0)
-      detail::row_products(fourier_.data() + row * waves, 1, waves, o.waves.data(), &wave);
-    out[k] = sum + wave;
+    if (rows_.waves_ > 0)
+      wave_kernels::products(rows_.wave_.data() + first * rows_.waves_, count, rows_.waves_,
+                             o.waves.data(), waves);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t row = first + i;
+      double sum = o.intercept + waves[i] * o.wave_unit +
+                   map_->main().product(o.main,
+                                        std::span<const std::uint16_t>(rows_.main_)
+                                            .subspan(row * rows_.columns_, rows_.columns_),
+                                        main_factors_[row]);
+      if (rows_.trees_ > 0)
+        sum += map_->leaves().product(
+            o.leaves,
+            std::span<const std::uint8_t>(rows_.leaves_).subspan(row * rows_.trees_, rows_.trees_),
+            leaf_factors_[row]);
+      if (!before_.empty()) sum += static_cast<double>(before_[row * outputs + k]);
+      out[i * outputs + k] = sum;
+    }
   }
 }
 
 std::vector<int128> KernelRows::weighted_sum(const std::vector<std::vector<double>>& parameters,
-                                             const Slopes& slopes, unsigned threads) const {
+                                             const Slopes& slopes) const {
   const std::size_t outputs = parameters.size(), dimension = map_->dimension();
   const OneHotBlock &main = map_->main(), &leaves = map_->leaves();
-  const std::size_t waves = map_->fourier();
   const Prepared prepared(*map_, parameters);
-  // For each output: Σ a in each level and over all, of both one-hot parts; Σ s.
+  // Of each thread, for each output: Σ a in each level and over all, of both one-hot parts; Σ s;
+  // Σ s·wave.
   struct Partial {
-    std::vector<std::int64_t> main, leaves;
+    std::vector<std::int64_t> main, leaves, waves;
     std::int64_t main_all = 0, leaf_all = 0, slopes = 0;
-    std::vector<int128> waves;
   };
-  std::vector<Partial> total(
-      outputs, {std::vector<std::int64_t>(main.size()), std::vector<std::int64_t>(leaves.size()), 0,
-                0, 0, std::vector<int128>(waves)});
-  std::mutex mutex;
-  const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows;
-  parallel_blocks(blocks, threads, [&](std::size_t b, unsigned) {
-    const std::size_t first = b * kBlockRows, rows = std::min(kBlockRows, size() - first);
-    std::vector<double> all(outputs * rows), m(outputs), s(outputs), sums(waves);
-    for (std::size_t i = 0; i < rows; ++i) {
-      margins(prepared, first + i, m);
-      slopes(m, targets_[first + i], s);
-      to_grid(s);
-      for (std::size_t k = 0; k < outputs; ++k) all[k * rows + i] = s[k];
-    }
-    for (std::size_t k = 0; k < outputs; ++k) {
-      Partial part{std::vector<std::int64_t>(main.size()),
-                   std::vector<std::int64_t>(leaves.size()),
-                   0,
-                   0,
-                   0,
-                   {}};
-      double* const slope = all.data() + k * rows;
-      for (std::size_t i = 0; i < rows; ++i) {
+  std::vector<std::vector<Partial>> partial(thread_count(0));
+  records_->for_parts([&](std::size_t begin, std::size_t end, unsigned thread) {
+    std::vector<Partial>& own = partial[thread];
+    if (own.empty())
+      own.assign(outputs,
+                 {std::vector<std::int64_t>(main.size()), std::vector<std::int64_t>(leaves.size()),
+                  std::vector<std::int64_t>(rows_.waves_)});
+    std::vector<double> m(kTile * outputs), s(outputs);
+    std::vector<std::int16_t> wave_slopes(kTile * outputs);
+    for (std::size_t first = begin; first < end; first += kTile) {
+      const std::size_t count = std::min(kTile, end - first);
+      margins(prepared, first, std::span(m).first(count * outputs));
+      for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = first + i;
-        part.slopes += static_cast<std::int64_t>(slope[i]);
-        const auto a =
-            static_cast<std::int64_t>(slope[i] * static_cast<double>(main_factors_[row]));
-        part.main_all += a;
-        for (std::size_t g = 0; g < main.groups(); ++g)
-          part.main[main.at(g, main_[row * main.groups() + g])] += a;
-        if (leaves.groups() == 0) continue;
-        const auto l =
-            static_cast<std::int64_t>(slope[i] * static_cast<double>(leaf_factors_[row]));
-        part.leaf_all += l;
-        for (std::size_t t = 0; t < leaves.groups(); ++t)
-          part.leaves[leaves.at(t, leaves_[row * leaves.groups() + t])] += l;
+        slopes(std::span(m).subspan(i * outputs, outputs), records_->target(row), s);
+        to_grid(s);
+        const auto levels = std::span<const std::uint16_t>(rows_.main_)
+                                .subspan(row * rows_.columns_, rows_.columns_);
+        const auto leaf =
+            std::span<const std::uint8_t>(rows_.leaves_).subspan(row * rows_.trees_, rows_.trees_);
+        for (std::size_t k = 0; k < outputs; ++k) {
+          Partial& to = own[k];
+          to.slopes += static_cast<std::int64_t>(s[k]);
+          const auto a = static_cast<std::int64_t>(s[k] * static_cast<double>(main_factors_[row])),
+                     l = static_cast<std::int64_t>(s[k] * static_cast<double>(leaf_factors_[row]));
+          to.main_all += a;
+          main.add(levels, a, to.main);
+          to.leaf_all += l;
+          leaves.add(leaf, l, to.leaves);
+          wave_slopes[k * kTile + i] =
+              static_cast<std::int16_t>(s[k] * (wave_kernels::kSlopeSteps / kSlopeSteps));
+        }
       }
-      std::fill(sums.begin(), sums.end(), 0.0);
-      if (waves > 0)
-        detail::add_weighted_rows(fourier_.data() + first * waves, rows, waves, slope, sums.data());
-      const std::lock_guard lock(mutex);
-      Partial& to = total[k];
-      to.slopes += part.slopes;
-      to.main_all += part.main_all;
-      to.leaf_all += part.leaf_all;
-      for (std::size_t l = 0; l < main.size(); ++l) to.main[l] += part.main[l];
-      for (std::size_t l = 0; l < leaves.size(); ++l) to.leaves[l] += part.leaves[l];
-      for (std::size_t w = 0; w < waves; ++w)
-        to.waves[w] += static_cast<std::int64_t>(sums[w] * kRowSteps);
+      for (std::size_t k = 0; k < outputs && rows_.waves_ > 0; ++k)
+        wave_kernels::add_weighted(rows_.wave_.data() + first * rows_.waves_, count, rows_.waves_,
+                                   wave_slopes.data() + k * kTile, own[k].waves.data());
     }
   });
 
   std::vector<int128> result(outputs * dimension);
   const auto intercept = static_cast<std::int64_t>(FeatureMap::intercept() * kRowSteps);
-  for (std::size_t k = 0; k < outputs; ++k) {
-    const std::span<int128> of_output(result.data() + k * dimension, dimension);
-    of_output[0] = static_cast<int128>(total[k].slopes) * intercept;
-    main.expand(total[k].main, total[k].main_all, of_output.subspan(1, main.size()));
-    for (std::size_t w = 0; w < waves; ++w) of_output[1 + main.size() + w] = total[k].waves[w];
-    leaves.expand(total[k].leaves, total[k].leaf_all,
-                  of_output.subspan(1 + main.size() + waves, leaves.size()));
+  for (const std::vector<Partial>& part : partial) {
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      const std::span<int128> to(result.data() + k * dimension, dimension);
+      to[0] += static_cast<int128>(part[k].slopes) * intercept;
+      main.expand(part[k].main, part[k].main_all, to.subspan(1, main.size()));
+      for (std::size_t w = 0; w < rows_.waves_; ++w)
+        to[1 + main.size() + w] += part[k].waves[w] * kWaveUnits;
+      leaves.expand(part[k].leaves, part[k].leaf_all,
+                    to.subspan(1 + main.size() + rows_.waves_, leaves.size()));
+    }
   }
   return result;
 }
 
-int128 KernelRows::sum_of(const std::vector<std::vector<double>>& parameters, const Figure& figure,
-                          unsigned threads) const {
+int128 KernelRows::sum_of(const std::vector<std::vector<double>>& parameters,
+                          const Figure& figure) const {
   const Prepared prepared(*map_, parameters);
-  std::mutex mutex;
-  int128 total = 0;
-  const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows;
-  parallel_blocks(blocks, threads, [&](std::size_t b, unsigned) {
-    const std::size_t first = b * kBlockRows, rows = std::min(kBlockRows, size() - first);
-    std::vector<double> m(parameters.size());
-    std::int64_t part = 0;
-    for (std::size_t i = first; i < first + rows; ++i) {
-      margins(prepared, i, m);
-      const double f = figure(m, targets_[i]);
-      if (f > 0) part += static_cast<std::int64_t>(std::min(f, 1.0) * kSlopeSteps);
+  const std::size_t outputs = parameters.size();
+  std::vector<int128> partial(thread_count(0));
+  records_->for_parts([&](std::size_t begin, std::size_t end, unsigned thread) {
+    std::vector<double> m(kTile * outputs);
+    for (std::size_t first = begin; first < end; first += kTile) {
+      const std::size_t count = std::min(kTile, end - first);
+      margins(prepared, first, std::span(m).first(count * outputs));
+      for (std::size_t i = 0; i < count; ++i) {
+        const double f =
+            figure(std::span(m).subspan(i * outputs, outputs), records_->target(first + i));
+        if (f > 0) partial[thread] += static_cast<std::int64_t>(std::min(f, 1.0) * kSlopeSteps);
+      }
     }
-    const std::lock_guard lock(mutex);
-    total += part;
   });
+  int128 total = 0;
+  for (const int128 part : partial) total += part;
   return total;
+}
+
+std::vector<float> KernelRows::margins(const std::vector<std::vector<double>>& parameters) const {
+  const Prepared prepared(*map_, parameters);
+  const std::size_t outputs = parameters.size();
+  std::vector<float> all(size() * outputs);
+  records_->for_parts([&](std::size_t begin, std::size_t end, unsigned) {
+    std::vector<double> m(kTile * outputs);
+    for (std::size_t first = begin; first < end; first += kTile) {
+      const std::size_t count = std::min(kTile, end - first);
+      margins(prepared, first, std::span(m).first(count * outputs));
+      for (std::size_t i = 0; i < count * outputs; ++i)
+        all[first * outputs + i] = static_cast<float>(m[i]);
+    }
+  });
+  return all;
 }
 
 }  // namespace sotto

@@ -107,6 +107,33 @@ TEST(Additive, ItsPortraitShowsWhatEachColumnAdds) {
   EXPECT_LT(low, 0);
 }
 
+// What two columns say together: one curve for each third of the first of them.
+TEST(Additive, ItsPortraitShowsPairs) {
+  const Family family = additive_family();
+  const TrainingRequest request =
+      request_of("additive", family, Budget::approximate(8, kDelta), {{"pairs", {"6"}}});
+  const Facts facts = facts_for(family, schema("add_remove", kNumber, 8000), request);
+  const Table train = table_of(records(8000, kNumber), *facts.encoder);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel model =
+      plan_training(family, facts, request)->run(*table_in_memory(train), rng);
+  const Portrait portrait = model.value()->portrait();
+  std::vector<const PortraitCurve*> crossed;  // a and b, whose product is the label
+  for (const PortraitCurve& curve : portrait.curves)
+    if (curve.column.starts_with("a (b ") || curve.column.starts_with("b (a "))
+      crossed.push_back(&curve);
+  ASSERT_EQ(crossed.size(), 3u);
+  for (const PortraitCurve* curve : crossed) {
+    ASSERT_EQ(curve->points.size(), 4u) << curve->column;
+    EXPECT_LT(curve->points[0].x, -0.5);
+    EXPECT_GT(curve->points[3].x, 0.5);
+    EXPECT_GT(curve->points[0].spread, 0);
+  }
+  const auto rise = [](const PortraitCurve& c) { return c.points[3].value - c.points[0].value; };
+  EXPECT_LT(rise(*crossed[0]), 0);  // where the other is negative the product falls
+  EXPECT_GT(rise(*crossed[2]), 0);
+}
+
 TEST(Kernel, EventCostsTheBudgetAndIsKnownBeforeData) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
     for (const std::string& target : {kTwo, kThree, kNumber}) {
@@ -176,24 +203,28 @@ TEST(KernelRows, NoRecordMovesTheSumByMoreThanOne) {
     Rng rng = Rng::insecure_seed(static_cast<std::uint64_t>(trial));
     FeatureDesign design = FeatureDesign::draw(
         {.fourier = 7, .trees = 3, .main = 0.3, .fourier_part = 0.3, .tree_part = 0.4}, scales,
-        numeric, rng);
+        numeric, drawing_shares(scales), rng);
     for (float& mean : design.fourier_means) mean = static_cast<float>(seeds() % 200) / 100 - 1;
     const FeatureMap map(design);
     for (const Record& r : records(20, kTwo, static_cast<unsigned>(trial))) {
       const Table table = table_of({r}, encoder);
-      std::vector<BinnedColumns::Cell> cells(columns.columns());
-      columns.read(table, 0, cells);
-      KernelRows rows(map);
-      rows.add(cells, 1);
+      const BinnedRows one(*table_in_memory(table), columns);
+      const FeatureRows features(one, design);
+      long double wave_square = 0, leaves = 0;
+      for (const int128 x : features.wave_sums())
+        wave_square += static_cast<long double>(x) * static_cast<long double>(x);
+      for (const int128 x : features.leaf_counts()) leaves += static_cast<long double>(x);
+      EXPECT_LE(std::sqrt(wave_square) * 0x1p-15L, std::sqrt(7.0L));
+      EXPECT_GT(std::sqrt(wave_square) * 0x1p-15L, 0.99L * std::sqrt(7.0L));
+      EXPECT_EQ(leaves, 3);
+      const KernelRows rows(features, map, one);
       const std::vector<std::vector<double>> theta(2, std::vector<double>(map.dimension(), 3.0));
       for (const double slope : {1e100, 1.0, -0.3}) {
-        const std::vector<int128> sum = rows.weighted_sum(
-            theta,
-            [&](std::span<const double>, float, std::span<double> out) {
+        const std::vector<int128> sum =
+            rows.weighted_sum(theta, [&](std::span<const double>, float, std::span<double> out) {
               out[0] = slope;
               out[1] = -slope / 2;
-            },
-            1);
+            });
         long double square = 0;
         for (const int128 x : sum)
           square += static_cast<long double>(x) * static_cast<long double>(x);

@@ -48,24 +48,17 @@ MarginalsPlan::MarginalsPlan(const BinnedColumns& columns, Relation relation,
       labels_(labels),
       noise_(noise_of(columns, relation, contributions, labels, rho)) {}
 
-Release<std::vector<ColumnScale>> MarginalsPlan::run(Source& source, double (*label_of)(double),
-                                                     Rng& rng) const {
+Release<std::vector<ColumnScale>> MarginalsPlan::run(const BinnedRows& records,
+                                                     double (*label_of)(double), Rng& rng) const {
   const std::vector<int128> sums =
-      source.sum(noise_.dimension(), [&](const Table& block, std::span<int128> total) {
-        std::vector<std::int64_t> local(noise_.dimension());
-        std::vector<BinnedColumns::Cell> cells(columns_.columns());
-        for (std::size_t i = 0; i < block.rows(); ++i) {
-          if (block.is_null(i)) continue;
-          columns_.read(block, i, cells);
-          const double y = std::clamp(label_of(block.targets()[i]), -1.0, 1.0);
-          const auto label = std::llround(y * static_cast<double>(kUnit));
-          for (std::size_t j = 0; j < cells.size(); ++j) {
-            const std::size_t at = columns_.offset(j) + cells[j].level;
-            local[at] += kUnit;
-            if (labels_) local[columns_.size() + at] += label;
-          }
+      records.sum(noise_.dimension(), [&](std::size_t row, auto cells, auto total) {
+        const double y = std::clamp(label_of(static_cast<double>(records.target(row))), -1.0, 1.0);
+        const auto label = std::llround(y * static_cast<double>(kUnit));
+        for (std::size_t j = 0; j < cells.size(); ++j) {
+          const std::size_t at = columns_.offset(j) + cells[j].level;
+          total[at] += kUnit;
+          if (labels_) total[columns_.size() + at] += label;
         }
-        for (std::size_t i = 0; i < local.size(); ++i) total[i] += local[i];
       });
   return {scales(noise_.add(sums, rng)), *this};
 }

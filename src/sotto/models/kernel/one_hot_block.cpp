@@ -27,10 +27,8 @@ OneHotBlock::OneHotBlock(const std::vector<std::vector<double>>& shares, double 
   }
 }
 
-float OneHotBlock::factor(std::span<const std::uint16_t> levels) const {
+float OneHotBlock::factor_of(std::uint64_t square) const {
   constexpr double kRoundedDown = 1 - 0x1p-40;  // covers every rounding here and where it is used
-  std::uint64_t square = 0;
-  for (std::size_t g = 0; g < levels.size(); ++g) square += square_[at(g, levels[g])];
   if (square == 0) return 0;
   const double exact = reach_ * kSteps / std::sqrt(static_cast<double>(square)) * kRoundedDown;
   const auto rounded = static_cast<float>(exact);
@@ -38,19 +36,12 @@ float OneHotBlock::factor(std::span<const std::uint16_t> levels) const {
 }
 
 OneHotBlock::Products OneHotBlock::products(std::span<const double> parameters) const {
-  Products p{std::vector<double>(size()), 0};
+  Products p{std::vector<float>(size()), 0};
   for (std::size_t l = 0; l < size(); ++l) {
-    p.of_level[l] = parameters[l] * static_cast<double>(scale_[l]) / kSteps;
+    p.of_level[l] = static_cast<float>(parameters[l] * static_cast<double>(scale_[l]) / kSteps);
     p.of_means += parameters[l] * static_cast<double>(mean_[l]) / kSteps;
   }
   return p;
-}
-
-double OneHotBlock::product(const Products& products, std::span<const std::uint16_t> levels,
-                            float factor) const {
-  double sum = -products.of_means;
-  for (std::size_t g = 0; g < levels.size(); ++g) sum += products.of_level[at(g, levels[g])];
-  return sum * static_cast<double>(factor);
 }
 
 void OneHotBlock::expand(std::span<const std::int64_t> of_level, std::int64_t all,

@@ -8,7 +8,7 @@ namespace sotto {
 NodeStatistics::NodeStatistics(const BinnedColumns& columns, std::size_t classes)
     : columns_(columns), cells_(columns), classes_(classes) {}
 
-void NodeStatistics::add(double target, std::span<int128> figures) const {
+void NodeStatistics::add(double target, std::span<std::int64_t> figures) const {
   if (classes_ > 0) {
     if (target >= 0 && target < static_cast<double>(classes_))
       figures[static_cast<std::size_t>(target)] += 1;
@@ -20,24 +20,20 @@ void NodeStatistics::add(double target, std::span<int128> figures) const {
   figures[2] += y * y / kUnit;
 }
 
-std::vector<int128> NodeStatistics::collect(Source& source, std::span<const TreeModel> trees,
+std::vector<int128> NodeStatistics::collect(const BinnedRows& records,
+                                            std::span<const TreeModel> trees,
                                             const Membership& membership, std::size_t depth) const {
   const std::size_t nodes = std::size_t{1} << depth;
-  return source.sum(
-      trees.size() * nodes * width(), [&](const Table& block, std::span<int128> sums) {
-        std::vector<BinnedColumns::Cell> cells(columns_.columns());
-        for (std::size_t i = 0; i < block.rows(); ++i) {
-          if (block.is_null(i)) continue;
-          columns_.read(block, i, cells);
-          membership.each(cells, block.targets()[i], [&](std::size_t tree) {
-            const std::size_t node = tree * nodes + trees[tree].leaf(columns_, cells, depth);
-            for (std::size_t j = 0; j < cells.size(); ++j) {
-              const std::size_t cell = cells_.offset(j) + cells_.cell(j, cells[j].level);
-              add(block.targets()[i], sums.subspan(node * width() + cell * figures(), figures()));
-            }
-          });
-        }
-      });
+  return records.sum(trees.size() * nodes * width(), [&](std::size_t row, auto cells, auto sums) {
+    const auto target = static_cast<double>(records.target(row));
+    membership.each(cells, target, [&](std::size_t tree) {
+      const std::size_t node = tree * nodes + trees[tree].leaf(columns_, cells, depth);
+      for (std::size_t j = 0; j < cells.size(); ++j) {
+        const std::size_t cell = cells_.offset(j) + cells_.cell(j, cells[j].level);
+        add(target, sums.subspan(node * width() + cell * figures(), figures()));
+      }
+    });
+  });
 }
 
 double NodeStatistics::impurity(std::span<const double> figures) const {

@@ -156,7 +156,7 @@ TEST(NoisyGains, AgreeWithTheScoresOfExactCounts) {
   const Table table = table_of(records(500, false), encoder);
   const std::vector<TreeModel> root = {{.depth = 0}};
   const std::vector<int128> sums =
-      statistics.collect(*table_in_memory(table), root, Membership::all(1), 0);
+      statistics.collect(BinnedRows(*table_in_memory(table), columns), root, Membership::all(1), 0);
   const std::vector<double> cells(sums.begin(), sums.end());
   const std::vector<double> scores = statistics.scores(sums),
                             gains = noisy_gains(statistics.cells(), cells, 3, false,
@@ -199,10 +199,10 @@ TEST(NodeStatistics, ARecordMovesAllScoresOfItsNodeDownwardsByAtMostOne) {
           {static_cast<double>(rng() % 64), "u", "true", number ? (rng() % 2 ? "-1" : "1") : "0"});
       const Table after = table_of(all, encoder);
       const std::vector<TreeModel> root = {{.depth = 0}};
-      const auto a = statistics.scores(
-          statistics.collect(*table_in_memory(before), root, Membership::all(1), 0));
-      const auto b = statistics.scores(
-          statistics.collect(*table_in_memory(after), root, Membership::all(1), 0));
+      const auto a = statistics.scores(statistics.collect(
+          BinnedRows(*table_in_memory(before), columns), root, Membership::all(1), 0));
+      const auto b = statistics.scores(statistics.collect(
+          BinnedRows(*table_in_memory(after), columns), root, Membership::all(1), 0));
       for (std::size_t i = 0; i < a.size(); ++i) {
         EXPECT_LE(b[i] - a[i], 1e-6);
         EXPECT_GE(b[i] - a[i], -1);

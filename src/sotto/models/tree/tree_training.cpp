@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sotto/learning/confirmed_budget.hpp"
@@ -173,32 +174,31 @@ class TreeTraining final : public TrainingPlan {
   }
 
   TrainedModel run(Source& source, Rng& rng, RunControl& control) override {
-    source.keep();
-    return finished(tree_predictor(grow(source, rng, control), facts_));
+    return finished(tree_predictor(grow(BinnedRows(source, columns_), rng, control), facts_));
   }
 
  private:
   bool number() const { return facts_.classes().empty(); }
 
-  std::vector<TreeModel> grow(Source& source, Rng& rng, RunControl& control) const {
+  std::vector<TreeModel> grow(const BinnedRows& records, Rng& rng, RunControl& control) const {
     Progress progress(control.shown(options_.depth));
     std::vector<TreeModel> trees(options_.trees, TreeModel{.depth = options_.depth});
     const Membership membership = options_.disjoint && options_.trees > 1
                                       ? Membership::one_of(options_.trees, rng)
                                       : Membership::all(options_.trees);
     for (std::size_t level = 0; level < options_.depth; ++level) {
-      const std::vector<std::size_t> best = questions(source, trees, membership, level, rng);
+      const std::vector<std::size_t> best = questions(records, trees, membership, level, rng);
       for (std::size_t i = 0; i < best.size(); ++i)
         trees[i >> level].questions.push_back(statistics_.candidates()[best[i]]);
       progress.advance(level + 1);
     }
-    answer(source, trees, membership, rng);
+    answer(records, trees, membership, rng);
     progress.finish();
     return trees;
   }
 
   // For each node of a level, tree by tree, which candidate it asks.
-  std::vector<std::size_t> questions(Source& source, const std::vector<TreeModel>& trees,
+  std::vector<std::size_t> questions(const BinnedRows& records, const std::vector<TreeModel>& trees,
                                      const Membership& membership, std::size_t level,
                                      Rng& rng) const {
     std::vector<std::size_t> best(trees.size() << level);
@@ -207,7 +207,7 @@ class TreeTraining final : public TrainingPlan {
       return best;
     }
     const std::size_t width = statistics_.width();
-    std::vector<int128> sums = statistics_.collect(source, trees, membership, level);
+    std::vector<int128> sums = statistics_.collect(records, trees, membership, level);
     const std::vector<double> noisy = mechanisms_ && !mechanisms_->counts.empty()
                                           ? noisy_counts(sums, mechanisms_->counts[level], rng)
                                           : std::vector<double>{};
@@ -261,27 +261,27 @@ class TreeTraining final : public TrainingPlan {
     return natural;
   }
 
-  void answer(Source& source, std::vector<TreeModel>& trees, const Membership& membership,
-              Rng& rng) const {
-    const std::size_t leaves = std::size_t{1} << options_.depth, kept = statistics_.figures();
-    std::vector<int128> sums = source.sum(
-        trees.size() * leaves * answers_, [&](const Table& block, std::span<int128> total) {
-          std::vector<BinnedColumns::Cell> cells(columns_.columns());
-          std::vector<int128> figures(kept);
-          for (std::size_t i = 0; i < block.rows(); ++i) {
-            if (block.is_null(i)) continue;
-            columns_.read(block, i, cells);
-            std::fill(figures.begin(), figures.end(), int128{0});
-            statistics_.add(block.targets()[i], figures);
-            membership.each(cells, block.targets()[i], [&](std::size_t tree) {
-              const std::size_t leaf =
-                  tree * leaves + trees[tree].leaf(columns_, cells, options_.depth);
-              for (std::size_t k = 0; k < answers_; ++k)
-                total[leaf * answers_ + k] +=
-                    number() && k == 1 ? figures[k] : figures[k] * NodeStatistics::kUnit;
-            });
-          }
+  void answer(const BinnedRows& records, std::vector<TreeModel>& trees,
+              const Membership& membership, Rng& rng) const {
+    const std::size_t leaves = std::size_t{1} << options_.depth;
+    std::vector<int128> sums =
+        records.sum(trees.size() * leaves * answers_, [&](std::size_t row, auto cells, auto total) {
+          const auto target = static_cast<double>(records.target(row));
+          std::array<std::int64_t, 3> number_of = {};
+          if (number()) statistics_.add(target, number_of);
+          membership.each(cells, target, [&](std::size_t tree) {
+            const std::size_t leaf =
+                (tree * leaves + trees[tree].leaf(columns_, cells, options_.depth)) * answers_;
+            if (number()) {
+              total[leaf] += NodeStatistics::kUnit;
+              total[leaf + 1] += number_of[1];
+            } else {
+              statistics_.add(target, total.subspan(leaf, answers_));
+            }
+          });
         });
+    if (!number())
+      for (int128& count : sums) count *= NodeStatistics::kUnit;
     double noise = 0;
     if (mechanisms_) {
       sums = mechanisms_->leaves.add(sums, rng);

@@ -24,13 +24,11 @@ class BoostingRows {
  public:
   static constexpr double kUnit = 0x1p-20, kWeight = 0.3;
 
-  BoostingRows(std::size_t columns, std::size_t margins)
-      : columns_(columns), margins_of_(margins) {}
+  // Where the records, which must outlive the rows, stand on these scales.
+  BoostingRows(const BinnedRows& records, const std::vector<ColumnScale>& scales,
+               std::size_t margins);
 
-  void add(std::span<const std::uint8_t> places, float target);
-  void append(BoostingRows&& other);
-  void reserve(std::size_t rows);
-  std::size_t size() const { return targets_.size(); }
+  std::size_t size() const { return records_->size(); }
 
   // Trees one behind the other, `leaves` places for each whatever it has, margins + 1 sums in each.
   std::vector<int128> sums(std::span<const GridTree> trees, std::size_t leaves, MarginLoss loss,
@@ -39,9 +37,9 @@ class BoostingRows {
   int128 quarter_squares(unsigned threads = 0) const;
 
  private:
+  const BinnedRows* records_;
   std::size_t columns_, margins_of_;
   std::vector<std::uint8_t> places_;
-  std::vector<float> targets_;
   std::vector<double> margins_;
 };
 

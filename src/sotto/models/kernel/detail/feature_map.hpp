@@ -9,7 +9,7 @@
 // Method     Columns are drawn for trees, and weigh in directions, by p_j = 0.7·importance_j^¼
 //            (normalised) + 0.3/d. A direction is normal with deviation 1/0.8 on z_j = √3(2u_j −
 //            1)√p_j.
-// Numerics   Fourier coordinates are truncated to steps of 2^−16, so lengths never grow.
+// Numerics   Waves are truncated to steps of 2^−15, so lengths never grow (wave_kernels.hpp).
 // Reference  [RR07] for the features; docs/math/kernel.md.
 #pragma once
 
@@ -48,13 +48,9 @@ struct FeatureDesign {
   std::vector<float> fourier_means = {};  // 2·sizes.fourier
   std::vector<std::vector<double>> leaf_shares = {};
 
+  // uses: how often each column is looked at; they add up to 1.
   static FeatureDesign draw(const FeatureSizes& sizes, std::vector<ColumnScale> columns,
-                            std::vector<bool> numeric, Rng& rng);
-
-  std::vector<double> places(std::span<const BinnedColumns::Cell> cells) const;  // u of each column
-  std::uint16_t leaf(std::size_t tree, std::span<const double> places) const;
-  // Cosines and sines, not yet centred: a vector of norm √(sizes.fourier).
-  void waves(std::span<const double> places, std::span<float> out) const;
+                            std::vector<bool> numeric, const std::vector<double>& uses, Rng& rng);
 };
 
 nlohmann::ordered_json to_json(const FeatureDesign& design);
@@ -62,9 +58,31 @@ FeatureDesign feature_design_from_json(const nlohmann::ordered_json& json);  // 
 
 // One record as the descent sees it.
 struct FeatureRow {
-  std::vector<std::uint16_t> main, leaves;
+  std::vector<std::uint16_t> main;
+  std::vector<std::uint8_t> leaves;
+  std::vector<std::int16_t> waves;  // steps of 2^−15
   float main_factor = 0, leaf_factor = 0;
-  std::vector<float> fourier;
+};
+
+// Levels, leaves and waves of a record, before anything is centred: what means are taken of.
+class FeatureReader {
+ public:
+  explicit FeatureReader(const FeatureDesign& design);
+
+  struct Scratch {
+    std::vector<float> places, turns;
+  };
+  // Into spans with one place for each column, tree and wave.
+  void read(std::span<const BinnedColumns::Cell> cells, Scratch& scratch,
+            std::span<std::uint16_t> main, std::span<std::uint8_t> leaves,
+            std::span<std::int16_t> waves) const;
+
+ private:
+  std::vector<ColumnScale> columns_;
+  std::vector<bool> numeric_;
+  std::vector<FeatureDesign::Split> splits_;
+  std::vector<float> turns_;  // by column and wave: directions over 2π
+  std::size_t pairs_;
 };
 
 class FeatureMap {
@@ -79,6 +97,8 @@ class FeatureMap {
   std::size_t dimension() const { return 1 + main_.size() + fourier() + leaves_.size(); }
   static double intercept();  // the value of that coordinate, in steps of 2^−16
 
+  // Less their means, and as long as they are to be; room for as many numbers.
+  void centre(std::span<std::int16_t> waves, std::span<float> room) const;
   void read(std::span<const BinnedColumns::Cell> cells, FeatureRow& row) const;
   double margin(std::span<const double> parameters, const OneHotBlock::Products& main,
                 const OneHotBlock::Products& leaves, const FeatureRow& row) const;
@@ -87,6 +107,7 @@ class FeatureMap {
 
  private:
   FeatureDesign design_;
+  FeatureReader reader_;
   OneHotBlock main_, leaves_;
 };
 

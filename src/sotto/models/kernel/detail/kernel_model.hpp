@@ -1,5 +1,5 @@
-// Detail: what a descent on feature rows releases: the features, and one vector of parameters an
-// output.
+// Detail: what descents on feature rows release: the features, and one vector of parameters an
+// output. What several of them say adds up.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,15 @@
 
 namespace sotto {
 
+inline constexpr double kMostParameter = 1e6;
+
 struct KernelModel {
-  FeatureDesign design;
-  std::vector<std::vector<double>> parameters;  // one output: two classes or a number
-  double noise = 0;  // the standard deviation of what noise has added to each parameter
+  struct Part {
+    FeatureDesign design = {};
+    std::vector<std::vector<double>> parameters = {};  // one output: two classes or a number
+    double noise = 0;  // the standard deviation of what noise has added to each parameter
+  };
+  std::vector<Part> parts = {};
 };
 
 // As a model of the shelf. Throws DataError when it does not fit the encoder.

@@ -2,9 +2,11 @@
 //
 // What       Releases noisy marginals, from which the features follow; the means of waves and the
 //            shares of leaves, on which they are centred; then R noisy gradient sums of a
-//            generalised linear model on the rows. The last iterate is the model.
+//            generalised linear model on the rows. With enough records twice: a fifth of the
+//            descent finds out which columns matter (column_uses.hpp), the rest goes on from there
+//            with features drawn anew. What the last iterates of both say adds up to the model.
 // Guarantee  Composition of discrete Gaussian mechanisms: marginals (noisy_marginals.hpp); wave
-//            sums, of ℓ2 norm ≤ 1 a record after division by √pairs; leaf counts, one in each of T
+//            sums, of ℓ2 norm ≤ √pairs a record; leaf counts, one in each of T
 //            trees, ℓ2 ≤ √T; for a number, five sums of squared residuals in [0, 1]; R gradient
 //            sums, ℓ2 ≤ 1 (kernel_rows.hpp). replace_one: twice as far (√2 for counts, 1 for
 //            squared residuals). The event lists them; every iterate may be seen.

@@ -21,9 +21,8 @@
 
 #include "sotto/core/relation.hpp"
 #include "sotto/core/release.hpp"
-#include "sotto/learning/source.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
-#include "sotto/models/kernel/detail/binned_columns.hpp"
+#include "sotto/models/kernel/detail/binned_rows.hpp"
 
 namespace sotto {
 
@@ -51,7 +50,8 @@ class MarginalsPlan {
   std::string describe() const { return noise_.describe(); }
 
   // label_of: from the target of the encoder to [−1, 1]; anything else is clamped.
-  Release<std::vector<ColumnScale>> run(Source& source, double (*label_of)(double), Rng& rng) const;
+  Release<std::vector<ColumnScale>> run(const BinnedRows& records, double (*label_of)(double),
+                                        Rng& rng) const;
 
  private:
   std::vector<ColumnScale> scales(const std::vector<int128>& noisy) const;

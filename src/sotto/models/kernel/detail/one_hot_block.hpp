@@ -34,23 +34,53 @@ class OneHotBlock {
   // What a level is multiplied by in V.
   double scale(std::size_t at) const { return static_cast<double>(scale_[at]) * 0x1p-16; }
 
-  float factor(std::span<const std::uint16_t> levels) const;
+  // Level: an unsigned integer, 8 or 16 bits.
+  template <class Level>
+  float factor(std::span<const Level> levels) const {
+    std::uint64_t square = 0;
+    for (std::size_t g = 0; g < levels.size(); ++g) square += square_[first_[g] + levels[g]];
+    return factor_of(square);
+  }
 
   // ⟨parameters, V⟩ needs these two: a number for each level, and what the means amount to.
   struct Products {
-    std::vector<double> of_level;
+    std::vector<float> of_level;
     double of_means = 0;
   };
   Products products(std::span<const double> parameters) const;
   // ⟨parameters, V·factor⟩.
-  double product(const Products& products, std::span<const std::uint16_t> levels,
-                 float factor) const;
+  template <class Level>
+  double product(const Products& products, std::span<const Level> levels, float factor) const {
+    const float* const of = products.of_level.data();
+    const std::size_t *const first = first_.data(), groups = levels.size(), even = groups / 4 * 4;
+    const Level* const level = levels.data();
+    float a = 0, b = 0, c = 0, d = 0;  // sums that do not wait for each other
+    for (std::size_t g = 0; g < even; g += 4) {
+      a += of[first[g] + level[g]];
+      b += of[first[g + 1] + level[g + 1]];
+      c += of[first[g + 2] + level[g + 2]];
+      d += of[first[g + 3] + level[g + 3]];
+    }
+    for (std::size_t g = even; g < groups; ++g) a += of[first[g] + level[g]];
+    const float sum = (a + b) + (c + d);
+    return (static_cast<double>(sum) - products.of_means) * static_cast<double>(factor);
+  }
+  // sums[level] += a for the level in each group.
+  template <class Level>
+  void add(std::span<const Level> levels, std::int64_t a, std::span<std::int64_t> sums) const {
+    const std::size_t* const first = first_.data();
+    std::int64_t* const to = sums.data();
+    const Level* const level = levels.data();
+    for (std::size_t g = 0; g < levels.size(); ++g) to[first[g] + level[g]] += a;
+  }
 
   // Σ a_i V_i from the sums of a_i in each level and over all, added to `sums`, in steps of 2^−36.
   void expand(std::span<const std::int64_t> of_level, std::int64_t all,
               std::span<int128> sums) const;
 
  private:
+  float factor_of(std::uint64_t square) const;
+
   double reach_;
   std::vector<std::size_t> first_;
   std::vector<std::int64_t> scale_, mean_;  // steps of 2^−16

@@ -21,8 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "sotto/learning/source.hpp"
-#include "sotto/models/kernel/detail/binned_columns.hpp"
+#include "sotto/models/kernel/detail/binned_rows.hpp"
 #include "sotto/models/tree/detail/membership.hpp"
 #include "sotto/models/tree/detail/question_cells.hpp"
 #include "sotto/models/tree/detail/tree_model.hpp"
@@ -44,13 +43,13 @@ class NodeStatistics {
   std::size_t width() const { return cells_.size() * figures(); }  // sums of a node
 
   // One pass: the sums of all nodes at this depth of the trees so far, one tree behind the other.
-  std::vector<int128> collect(Source& source, std::span<const TreeModel> trees,
+  std::vector<int128> collect(const BinnedRows& records, std::span<const TreeModel> trees,
                               const Membership& membership, std::size_t depth) const;
   // Of all candidates at a node with these sums.
   std::vector<double> scores(std::span<const int128> own) const;
 
   // What one record of this target adds to the cell it is in: one 1, or (1, y, y²) on the grid.
-  void add(double target, std::span<int128> figures) const;
+  void add(double target, std::span<std::int64_t> figures) const;
 
  private:
   double impurity(std::span<const double> figures) const;

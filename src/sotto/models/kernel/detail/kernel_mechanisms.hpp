@@ -1,0 +1,46 @@
+// Detail: what a budget buys a descent on feature rows: sizes of features, noise, rounds, steps.
+//
+// The guarantee and its derivation stand in kernel_training.hpp; here are the figures.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sotto/models/kernel/detail/feature_map.hpp"
+#include "sotto/models/kernel/detail/kernel_training.hpp"
+#include "sotto/models/kernel/detail/margin_loss.hpp"
+
+namespace sotto {
+
+// What is fixed before the budget is known.
+struct KernelSetting {
+  Relation relation;
+  double rows, contributions;
+  MarginLoss loss;
+  std::size_t outputs;
+  const BinnedColumns& columns;
+  KernelOptions options;
+};
+
+// One descent of the one or two: the releases that centre its features, and its rounds.
+struct KernelStage {
+  std::optional<LatticeNoise> waves, leaves;
+  std::uint64_t rounds = 0;
+  double time = 0;  // τ
+  std::optional<LatticeNoise> gradient;
+};
+
+struct KernelMechanisms {
+  static constexpr double kWaveUnit = 0x1p-15, kCountUnit = 0x1p-20;
+
+  FeatureSizes sizes;
+  MarginalsPlan marginals;
+  std::optional<LatticeNoise> residuals;
+  std::vector<KernelStage> stages;
+
+  KernelMechanisms(const KernelSetting& setting, double rho);
+  Event event() const;
+  std::uint64_t rounds() const;  // of all stages
+};
+
+}  // namespace sotto

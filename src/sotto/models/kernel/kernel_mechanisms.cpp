@@ -1,0 +1,143 @@
+#include "sotto/models/kernel/detail/kernel_mechanisms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/models/kernel/detail/kernel_rows.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kSmallMu = 0.14, kLargeMu = 0.25;  // about ε = 0.5 and 1 at δ = 1e-5
+constexpr double kFirstShare = 0.25;                // of the descent, to see which columns matter
+constexpr double kTwoStages = 1500;                 // records for each unit of noise
+constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
+constexpr double kWaveRoom = 4e7;                              // pairs × records kept in memory
+
+double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+
+double share_of_marginals(double mu) { return mu < kSmallMu ? 0.15 : 0.10; }
+
+FeatureSizes sizes_of(const KernelSetting& s, double mu) {
+  FeatureSizes sizes;
+  if (s.options.main_only) {
+    // As many as there are, which the schema says.
+    const std::uint64_t d = s.columns.columns();
+    sizes.trees = std::min<std::uint64_t>(s.options.pairs, d * (d - 1) / 2);
+    sizes.pairs = true;
+    if (sizes.trees > 0) sizes.main = 0.6, sizes.tree_part = 0.4;
+    return sizes;
+  }
+  const std::uint64_t room =
+      static_cast<std::uint64_t>(std::max(20.0, std::floor(kWaveRoom / std::max(1.0, s.rows))));
+  sizes.fourier = s.options.fourier.value_or(
+      std::min<std::uint64_t>(s.loss == MarginLoss::classes ? 400 : 200, room));
+  sizes.trees = s.options.trees.value_or(s.loss != MarginLoss::classes && mu >= kLargeMu ? 100 : 0);
+  if (sizes.trees > 0) {
+    sizes.main = 0.3, sizes.fourier_part = 0.3, sizes.tree_part = 0.4;
+  } else {
+    sizes.main = 0.4, sizes.fourier_part = 0.6;
+  }
+  if (sizes.fourier == 0) {
+    sizes.main += sizes.fourier_part;
+    sizes.fourier_part = 0;
+  }
+  return sizes;
+}
+
+double kappa(MarginLoss loss, bool trees) {
+  switch (loss) {
+    case MarginLoss::two_classes: return trees ? 1.2 : 1.6;
+    case MarginLoss::classes: return 1;
+    case MarginLoss::number: return trees ? 0.42 : 0.5;
+  }
+  return 1;
+}
+
+// ℓ2 distance in natural units → noise on steps of `unit`.
+LatticeNoise noise(const KernelSetting& s, double rho, double distance, double unit,
+                   std::size_t size) {
+  const double steps = up(up(distance * s.contributions) / unit);
+  return {s.relation, Budget::zcdp(rho), unit, {.l1 = steps, .l2 = steps}, size};
+}
+
+double root(std::size_t n) { return up(std::sqrt(static_cast<double>(n))); }
+
+// Shares of the descent. One for additive models, for few records and for few given rounds.
+std::vector<double> stage_shares(const KernelSetting& s, double signal) {
+  const bool one =
+      s.options.main_only || signal < kTwoStages || s.options.iterations.value_or(4) < 4;
+  return one ? std::vector<double>{1} : std::vector<double>{kFirstShare, 1 - kFirstShare};
+}
+
+// As many as make short steps, fewer where a round costs much: by the declared rows alone.
+std::uint64_t rounds_of(const KernelSetting& s, bool first, bool two) {
+  if (s.options.iterations) {
+    const std::uint64_t early = two ? *s.options.iterations / 4 : 0;
+    return first && two ? early : *s.options.iterations - early;
+  }
+  const std::uint64_t fewest = first && two ? 25 : 60, most = first && two ? 40 : 120;
+  const auto room = static_cast<std::uint64_t>((first && two ? 3e6 : 8e6) / std::max(1.0, s.rows));
+  return std::max(std::min(most, room), fewest);
+}
+
+}  // namespace
+
+KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
+    : sizes(sizes_of(s, std::sqrt(2 * rho))),
+      marginals(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
+                s.loss != MarginLoss::classes, rho * share_of_marginals(std::sqrt(2 * rho))) {
+  const double mu = std::sqrt(2 * rho), moved = contribution_factor(s.relation);
+  const bool replaced = s.relation == Relation::replace_one;
+  const std::vector<double> shares = stage_shares(s, s.rows * mu / (moved * s.contributions));
+  const auto count = static_cast<double>(shares.size());
+  const double of_waves = sizes.fourier > 0 ? (mu < kSmallMu ? 0.04 : 0.02) : 0,
+               of_leaves = sizes.trees > 0 ? 0.03 : 0;
+  double descent = rho * (1 - share_of_marginals(mu) - of_waves - of_leaves) * (1 - 0x1p-40);
+  if (s.loss == MarginLoss::number) {
+    residuals = noise(s, descent * kResidualShare / kResidualReleases, 1, kCountUnit, 1);
+    descent *= 1 - kResidualShare;
+  }
+  std::size_t main = 0;
+  for (std::size_t j = 0; j < s.columns.columns(); ++j)
+    main += s.columns.is_numeric(j) ? kMainLevels : s.columns.levels(j);
+  const std::size_t dimension = 1 + main + 2 * sizes.fourier + (sizes.trees << kTreeDepth);
+  const double whole_time =
+      kappa(s.loss, sizes.trees > 0) * s.rows * std::sqrt(2 * descent) / (moved * s.contributions);
+  for (const double share : shares) {
+    KernelStage& stage = stages.emplace_back();
+    if (sizes.fourier > 0)
+      stage.waves = noise(s, rho * of_waves / count, up(root(sizes.fourier) * moved), kWaveUnit,
+                          2 * sizes.fourier);
+    if (sizes.trees > 0)
+      stage.leaves =
+          noise(s, rho * of_leaves / count, up(root(sizes.trees) * (replaced ? root(2) : 1)),
+                kCountUnit, sizes.trees << kTreeDepth);
+    const bool first = stages.size() == 1;
+    stage.rounds = rounds_of(s, first, shares.size() > 1);
+    const double longest = s.loss == MarginLoss::number ? kLongestOfNumber : kLongestStep;
+    stage.time = std::min(share * whole_time, longest * static_cast<double>(stage.rounds));
+    stage.gradient = noise(s, descent * share / static_cast<double>(stage.rounds), moved,
+                           KernelRows::kUnit, dimension * s.outputs);
+  }
+}
+
+Event KernelMechanisms::event() const {
+  std::vector<Event> all = {marginals.event()};
+  if (residuals) all.push_back(repeat(residuals->event(), kResidualReleases));
+  for (const KernelStage& stage : stages) {
+    if (stage.waves) all.push_back(stage.waves->event());
+    if (stage.leaves) all.push_back(stage.leaves->event());
+    all.push_back(repeat(stage.gradient->event(), stage.rounds));
+  }
+  return compose(std::move(all));
+}
+
+std::uint64_t KernelMechanisms::rounds() const {
+  std::uint64_t all = 0;
+  for (const KernelStage& stage : stages) all += stage.rounds;
+  return all;
+}
+
+}  // namespace sotto
