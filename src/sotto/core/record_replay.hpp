@@ -10,8 +10,8 @@
 //            shuffling), (4) an event that differs, when the closures return one.
 // Method     Every query gets its own stream, keyed by its number, so a mechanism may use its
 //            stream as it needs; the second run is given the results of the first.
-// Misses     A value released without going through Rng::query: whoever runs whole commands compares
-//            all that is visible for that (sotto audit replay).
+// Misses     A value released without going through Rng::query: whoever runs whole commands
+//            compares all that is visible for that (sotto audit replay).
 #pragma once
 
 #include <functional>
