@@ -124,14 +124,18 @@ std::vector<Option> audit_options() {
           output_option()};
 }
 
-void hold_against_claim(const Arguments& arguments, double epsilon_lower, Context& context) {
-  const auto claim = arguments.maybe_number("claim");
-  if (!claim || epsilon_lower <= *claim) return;
+void hold_against_claim(double claim, double epsilon_lower, double confidence, Context& context) {
+  if (epsilon_lower <= claim) return;
   context.out.flush();
   throw VerificationFailed(
-      fmt::format("the claim epsilon = {} is refuted: it is at least {} with confidence {}",
-                  arguments.text("claim"), round_down(epsilon_lower), percent(arguments)),
+      fmt::format("the claim epsilon = {} is refuted: it is at least {} with confidence {:g} %",
+                  round_up(claim), round_down(epsilon_lower), 100 * confidence),
       "look for a wrong sensitivity, too little noise, or a release without noise");
+}
+
+void hold_against_claim(const Arguments& arguments, double epsilon_lower, Context& context) {
+  if (const auto claim = arguments.maybe_number("claim"))
+    hold_against_claim(*claim, epsilon_lower, arguments.number("confidence"), context);
 }
 
 void print_gaussian(const audit::GaussianEstimate& estimate, Context& context) {
@@ -186,8 +190,8 @@ Command audit_command() {
           .examples = {{"Scores of members and of others, against a claim",
                         "sotto audit scores --members in.csv --nonmembers out.csv --delta 1e-5 "
                         "--claim 1"}},
-          .commands = {audit_replay_command(), audit_scores_command(), audit_mechanism_command(),
-                       audit_one_run_command(), audit_counts_command()}};
+          .commands = {audit_replay_command(), audit_train_command(), audit_scores_command(),
+                       audit_mechanism_command(), audit_one_run_command(), audit_counts_command()}};
 }
 
 }  // namespace sotto::cli

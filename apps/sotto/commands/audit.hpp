@@ -13,12 +13,14 @@ Command audit_mechanism_command();
 Command audit_replay_command();
 Command audit_one_run_command();
 Command audit_scores_command();
+Command audit_train_command();
 
 // --delta, --confidence, --claim.
 std::vector<Option> audit_options();
 // Throws VerificationFailed when the bound exceeds what --claim says. What was printed stays: it is
 // the evidence.
 void hold_against_claim(const Arguments& arguments, double epsilon_lower, Context& context);
+void hold_against_claim(double claim, double epsilon_lower, double confidence, Context& context);
 // One line for people; nothing where δ = 0 leaves no ε.
 void print_gaussian(const audit::GaussianEstimate& estimate, Context& context);
 

@@ -1,18 +1,17 @@
 // sotto audit replay: another command on neighbouring files with one tape of randomness.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "commands/audit.hpp"
 #include "commands/commands.hpp"
 #include "commands/neighbouring_files.hpp"
 #include "options/parse.hpp"
+#include "options/reader_options.hpp"
 #include "shell/deep_dispatch.hpp"
 #include "shell/observed_run.hpp"
+#include "shell/workshop.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/progress.hpp"
 #include "sotto/data/schema.hpp"
@@ -21,33 +20,8 @@ namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 constexpr std::size_t kShown = 5;
-
-// A directory for what the runs read and write, gone at the end.
-class Workshop {
- public:
-  Workshop() {
-    std::string name = (fs::temp_directory_path() / "sotto-replay-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw StorageError("cannot make a temporary directory");
-    place_ = name;
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    fs::remove_all(place_, ignored);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-
-  std::string path(const std::string& name) const { return (place_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
-
- private:
-  fs::path place_;
-};
 
 // The words of the command with one option's value replaced.
 Words with_value(Words words, const std::string& option, const std::string& value) {
@@ -131,11 +105,8 @@ void run(const Arguments& arguments, Context& context) {
   }
   const Relation relation = relation_of(inner);
   const std::vector<Change> changes = chosen_changes(arguments, relation);
-  char delimiter = ',';
-  if (find_option(inner.command(), "delimiter") != nullptr && inner.given("delimiter"))
-    delimiter = inner.text("delimiter").front();
-  const CsvText text(inner.text("data"), delimiter);
-  const Workshop workshop;
+  const CsvText text(inner.text("data"), csv_options(inner).delimiter);
+  const Workshop workshop("sotto-replay");
   const std::string made = workshop.path("made");
   Words base = words;
   for (const char* option : {"out", "certificate"}) base = with_value(base, option, made);

@@ -31,6 +31,27 @@ std::vector<std::string> cut(const std::string& text, char at) {
   return parts;
 }
 
+// Of the usual ones the most frequent outside of quotes; the comma where that leaves a choice.
+char delimiter_in(const std::string& header) {
+  char found = ',';
+  std::size_t most = cut(header, ',').size();
+  for (const char c : {';', '\t', '|'}) {
+    const std::size_t parts = cut(header, c).size();
+    if (parts > most) most = parts, found = c;
+  }
+  return found;
+}
+
+std::string unquoted(const std::string& cell) {
+  if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return cell;
+  std::string text;
+  for (std::size_t i = 1; i + 1 < cell.size(); ++i) {
+    text += cell[i];
+    if (cell[i] == '"') ++i;  // a quote is written twice
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Change> changes_under(Relation relation) {
@@ -52,13 +73,38 @@ std::string_view name(Change change) {
   return "";
 }
 
-CsvText::CsvText(const std::string& path, char delimiter) : delimiter_(delimiter) {
+std::vector<std::string> CsvText::cells(const std::string& record) const {
+  std::vector<std::string> cells = cut(record, delimiter_);
+  for (std::string& cell : cells) cell = unquoted(cell);
+  return cells;
+}
+
+std::string CsvText::record_of(const std::vector<std::string>& cells) const {
+  std::string record;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) record += delimiter_;
+    const bool plain = cells[i].find_first_of("\"\n\r") == std::string::npos &&
+                       cells[i].find(delimiter_) == std::string::npos;
+    if (plain) {
+      record += cells[i];
+      continue;
+    }
+    record += '"';
+    for (const char c : cells[i]) record += c == '"' ? std::string("\"\"") : std::string(1, c);
+    record += '"';
+  }
+  return record;
+}
+
+CsvText::CsvText(const std::string& path, std::optional<char> delimiter) {
   std::vector<std::string> lines = cut(read_all(path, kLimit), '\n');
   for (std::string& line : lines)
     if (line.ends_with('\r')) line.pop_back();
   if (lines.empty())
     throw DataError(fmt::format("'{}' is empty", path), "a CSV file begins with a header line");
   header_ = lines.front();
+  if (header_.starts_with("\xef\xbb\xbf")) header_.erase(0, 3);
+  delimiter_ = delimiter ? *delimiter : delimiter_in(header_);
   columns_ = cut(header_, delimiter_).size();
   records_.assign(lines.begin() + 1, lines.end());
   numeric_.assign(columns_, true);
@@ -107,8 +153,7 @@ CsvText::Pair CsvText::neighbours(Change change, std::mt19937_64& random, bool u
       return {others + records_[chosen] + "\n", others + made_up_record(random, unreadable) + "\n",
               chosen + 1};
     case Change::null:
-      return {others + records_[chosen] + "\n",
-              others + std::string(columns_ - 1, delimiter_) + "\n", chosen + 1};
+      return {others + records_[chosen] + "\n", others + blank() + "\n", chosen + 1};
   }
   return {};
 }

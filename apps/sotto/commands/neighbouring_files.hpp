@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,10 +20,21 @@ std::string_view name(Change change);
 
 class CsvText {
  public:
-  // Header and records, line ends inside of quotes kept. Throws DataError without a header.
-  CsvText(const std::string& path, char delimiter);
+  // Header and records, line ends inside of quotes kept. Without a delimiter it is found as the
+  // reader does, in the header. Throws DataError without a header.
+  CsvText(const std::string& path, std::optional<char> delimiter);
 
   std::size_t records() const { return records_.size(); }
+  const std::string& header() const { return header_; }
+  const std::string& record(std::size_t i) const { return records_[i]; }
+  char delimiter() const { return delimiter_; }
+  // Names of the columns; cells of a record, as they are read: without their quotes.
+  std::vector<std::string> names() const { return cells(header_); }
+  std::vector<std::string> cells(const std::string& record) const;
+  // One record of cells, quoted where that is needed.
+  std::string record_of(const std::vector<std::string>& cells) const;
+  // A record without any value.
+  std::string blank() const { return std::string(columns_ - 1, delimiter_); }
 
   struct Pair {
     std::string a, b;        // texts of the two files

@@ -26,12 +26,6 @@ struct Records {
   std::unique_ptr<Source> train, test;
 };
 
-Facts with_rows(const Facts& facts, std::optional<std::uint64_t> rows) {
-  Schema schema = facts.encoder->schema();
-  schema.rows = rows;
-  return table_facts(std::move(schema));
-}
-
 class Data {
  public:
   explicit Data(const Arguments& arguments) : arguments_(arguments) {}

@@ -14,36 +14,12 @@
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
-#include "sotto/learning/suggestion.hpp"
 #include "training.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// What to train: as --model says, or as public facts suggest.
-Suggestion chosen(const Arguments& arguments) {
-  if (!is_automatic(arguments)) return {&family_named(arguments), kind_of(arguments), ""};
-  if (!has_budget(arguments))
-    throw InvalidArgument("--model auto chooses for a budget, and none is given",
-                          "e.g. --epsilon 1 --delta 1e-6");
-  return suggest(families(), table_facts(schema_of(arguments)), budget_of(arguments));
-}
-
-TrainingRequest request_of(const Arguments& arguments, const Suggestion& choice) {
-  TrainingRequest request = is_automatic(arguments)
-                                ? make_request(*choice.family, choice.kind, budget_of(arguments))
-                                : request_of(arguments, *choice.family, arguments.text("method"));
-  request.delta = arguments.maybe_number("delta");
-  if (has_budget(arguments)) request.budget = budget_of(arguments);
-  if (arguments.given("rho") && !arguments.given("delta")) {
-    throw InvalidArgument(
-        "sotto train needs --delta with --rho, to state the certificate's epsilon",
-        "e.g. --delta 1e-6");
-  }
-  return request;
-}
 
 Json summary(const Suggestion& choice, const TrainingPlan& plan, const Cost& cost) {
   const Explanation explanation = plan.explain();
@@ -80,7 +56,7 @@ void check_places(const Arguments& arguments) {
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (!arguments.flag("dry-run")) check_places(arguments);
-  const Suggestion choice = chosen(arguments);
+  const Suggestion choice = chosen_model(arguments);
   const Family& family = *choice.family;
   const TrainingRequest request = request_of(arguments, choice);
   const Facts facts = facts_of(arguments, family, request);

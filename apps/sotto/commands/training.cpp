@@ -63,6 +63,29 @@ TrainingRequest request_of(const Arguments& arguments, const Family& family,
   return request;
 }
 
+// What to train: as --model says, or as public facts suggest.
+Suggestion chosen_model(const Arguments& arguments) {
+  if (!is_automatic(arguments)) return {&family_named(arguments), kind_of(arguments), ""};
+  if (!has_budget(arguments))
+    throw InvalidArgument("--model auto chooses for a budget, and none is given",
+                          "e.g. --epsilon 1 --delta 1e-6");
+  return suggest(families(), table_facts(schema_of(arguments)), budget_of(arguments));
+}
+
+TrainingRequest request_of(const Arguments& arguments, const Suggestion& choice) {
+  TrainingRequest request = is_automatic(arguments)
+                                ? make_request(*choice.family, choice.kind, budget_of(arguments))
+                                : request_of(arguments, *choice.family, arguments.text("method"));
+  request.delta = arguments.maybe_number("delta");
+  if (has_budget(arguments)) request.budget = budget_of(arguments);
+  if (arguments.given("rho") && !arguments.given("delta")) {
+    throw InvalidArgument(
+        "sotto train needs --delta with --rho, to state the certificate's epsilon",
+        "e.g. --delta 1e-6");
+  }
+  return request;
+}
+
 Facts facts_of(const Arguments& arguments, const Family& family, const TrainingRequest& request) {
   if (family.reads_images && is_image_folder(arguments)) {
     std::error_code ignored;
@@ -82,6 +105,12 @@ Facts facts_of(const Arguments& arguments, const Family& family, const TrainingR
       throw InvalidArgument(fmt::format("--{} is about images, and the data is a table", option),
                             "the schema says it for tables");
   return facts_for(family, schema_of(arguments), request);
+}
+
+Facts with_rows(const Facts& facts, std::optional<std::uint64_t> rows) {
+  Schema schema = facts.encoder->schema();
+  schema.rows = rows;
+  return table_facts(std::move(schema));
 }
 
 std::unique_ptr<Source> source_of(const Arguments& arguments, const Facts& facts,

@@ -8,6 +8,7 @@
 #include "families.hpp"
 #include "options/model_options.hpp"
 #include "sotto/learning/source.hpp"
+#include "sotto/learning/suggestion.hpp"
 
 namespace sotto::cli {
 
@@ -18,8 +19,16 @@ std::string kind_of(const Arguments& arguments);
 TrainingRequest request_of(const Arguments& arguments, const Family& family,
                            const std::string& method);
 
+// For sotto train. What to train: as --model says, or as public facts suggest.
+Suggestion chosen_model(const Arguments& arguments);
+// By the route and with the budget that the options name.
+TrainingRequest request_of(const Arguments& arguments, const Suggestion& choice);
+
 // What is declared: a schema, or figures about images. Reads no private data.
 Facts facts_of(const Arguments& arguments, const Family& family, const TrainingRequest& request);
+
+// The same facts with another declared number of rows, or with none.
+Facts with_rows(const Facts& facts, std::optional<std::uint64_t> rows);
 
 // The records to train on. `option` names the file or folder, `part` the part of a folder.
 std::unique_ptr<Source> source_of(const Arguments& arguments, const Facts& facts,

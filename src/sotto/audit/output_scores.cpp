@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 
+#include "sotto/audit/detail/logistic.hpp"
+
 namespace sotto::audit {
 namespace {
 
@@ -37,8 +39,7 @@ std::vector<double> middle_and_spread(const std::vector<Output>& a, const std::v
   return {middle, spread > 0 && std::isfinite(spread) ? spread : 1};
 }
 
-// Logistic regression on squashed fields by gradient descent: outliers of heavy-tailed noise must
-// not decide.
+// On squashed fields: outliers of heavy-tailed noise must not decide.
 OutputScore classifier(const std::vector<Output>& a, const std::vector<Output>& b,
                        std::size_t fields) {
   std::vector<std::vector<double>> scale;
@@ -49,27 +50,13 @@ OutputScore classifier(const std::vector<Output>& a, const std::vector<Output>& 
       x.push_back(std::tanh((field(o, i) - scale[i][0]) / (2 * scale[i][1])));
     return x;
   };
-  std::vector<std::pair<std::vector<double>, double>> rows;
-  for (const Output& o : a) rows.push_back({features(o), 1});
-  for (const Output& o : b) rows.push_back({features(o), 0});
-  std::vector<double> weights(fields + 1);
-  const auto margin = [](const std::vector<double>& w, const std::vector<double>& x) {
-    double m = w.back();
-    for (std::size_t i = 0; i < x.size(); ++i) m += w[i] * x[i];
-    return m;
-  };
-  for (int step = 0; step < 200; ++step) {
-    std::vector<double> gradient(weights.size());
-    for (const auto& [x, y] : rows) {
-      const double error = 1 / (1 + std::exp(-margin(weights, x))) - y;
-      for (std::size_t i = 0; i < x.size(); ++i) gradient[i] += error * x[i];
-      gradient.back() += error;
-    }
-    const double rate = 4.0 / (1 + static_cast<double>(fields)) / static_cast<double>(rows.size());
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * gradient[i];
-  }
+  std::vector<LogisticRow> rows;
+  for (const Output& o : a) rows.push_back({features(o), true});
+  for (const Output& o : b) rows.push_back({features(o), false});
   return {"a linear classifier of all fields",
-          [features, weights, margin](const Output& o) { return margin(weights, features(o)); }};
+          [features, weights = logistic_weights(rows, fields)](const Output& o) {
+            return logistic_margin(weights, features(o));
+          }};
 }
 
 }  // namespace

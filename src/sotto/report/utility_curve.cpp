@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sotto/report/html_page.hpp"
 #include "sotto/report/svg_plot.hpp"
 
 namespace sotto {
@@ -111,49 +112,19 @@ std::string utility_html(const UtilityReport& report) {
     rows += fmt::format(
         "<tr><td>without privacy</td><td>∞</td><td>{0:.4f}</td><td></td><td></td></tr>\n",
         *report.non_private);
-  std::string facts;
-  for (const auto& [key, value] : report.facts)
-    facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(key), escape_markup(value));
-  return fmt::format(R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{0}</title>
-<style>
-:root {{ color-scheme: light dark; --paper: #fff; --ink: #222; --line: #ddd; --loud: #b3261e; --wash: #fdecea }}
-@media (prefers-color-scheme: dark) {{ :root {{ --paper: #16181d; --ink: #ddd; --line: #333; --loud: #ff8a80; --wash: #331a1a }} }}
-body {{ font: 16px/1.5 "DejaVu Sans", Verdana, sans-serif; margin: 2rem auto; max-width: 760px; padding: 0 1rem; background: var(--paper); color: var(--ink) }}
-.alarm {{ font-size: 1.7rem; font-weight: bold; line-height: 1.3; color: var(--loud); background: var(--wash); border-left: 6px solid var(--loud); padding: .8rem 1.2rem }}
-svg {{ width: 100%; height: auto }}
-table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }}
-th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid var(--line) }}
-th:first-child, td:first-child {{ text-align: left }}
-dt {{ font-weight: bold }} dd {{ margin: 0 0 .6rem }}
-</style>
-</head>
-<body>
-<h1>{0}</h1>
-<p class="alarm">{1}</p>
-{2}
+  UtilityReport plain = report;
+  plain.warning.clear();  // said above the picture, and so is the title
+  plain.title.clear();
+  return html_page(report.title, report.warning,
+                   fmt::format(R"({}
 <table>
-<thead><tr><th>method</th><th>ε</th><th>mean {3}</th><th>lowest</th><th>highest</th></tr></thead>
+<thead><tr><th>method</th><th>ε</th><th>mean {}</th><th>lowest</th><th>highest</th></tr></thead>
 <tbody>
-{4}</tbody>
+{}</tbody>
 </table>
-<dl>
-{5}</dl>
-</body>
-</html>
-)",
-                     escape_markup(report.title), escape_markup(report.warning),
-                     [&] {
-                       UtilityReport plain = report;
-                       plain.warning.clear();  // said above the picture, and so is the title
-                       plain.title.clear();
-                       return utility_svg(plain);
-                     }(),
-                     escape_markup(report.metric), rows, facts);
+{})",
+                               utility_svg(plain), escape_markup(report.metric), rows,
+                               html_facts(report.facts)));
 }
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/additive/additive_family.hpp"
 #include "sotto/models/boosting/boosting_family.hpp"
 #include "sotto/models/forest/forest_family.hpp"
@@ -11,7 +12,6 @@
 #include "sotto/models/kernel/kernel_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 #include "support/audit_bound.hpp"
-#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {
