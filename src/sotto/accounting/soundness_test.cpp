@@ -427,8 +427,8 @@ TEST(Soundness, LowerBoundsOfFixedSizeSamplesSeeTheOtherRecords) {
   EXPECT_LE(replaced.lower, replaced.upper);
 }
 
-// Whether the record was drawn is revealed: rate·δ(ε) of the mixture, in closed form. A mixture that
-// is a part of a law has weights that do not add up to 1.
+// Whether the record was drawn is revealed: rate·δ(ε) of the mixture, in closed form. A mixture
+// that is a part of a law has weights that do not add up to 1.
 TEST(Soundness, MixturesInSamplesOfFixedSizeArePaidAsRevealed) {
   const GaussianMixtureEvent mixture{15.8, {0, 0.28}, {0.99845, 0.00155}};
   const SampledEvent sampled{Scheme::without_replacement, 1, 5087, 600792, share(mixture)};

@@ -23,7 +23,8 @@ double between(double lower, double upper, double share) {
 
 double uniform(Rng& rng) { return static_cast<double>(rng.next_u64() >> 11) * 0x1p-53; }
 
-// Uniform between lower and upper, neither of which it is, on a decimal grid where numbers allow one.
+// Uniform between lower and upper, neither of which it is, on a decimal grid where numbers allow
+// one.
 double drawn(double lower, double upper, Rng& rng) {
   const double step = std::pow(10, std::floor(std::log10((upper - lower) / kPoints)));
   const double first = std::floor(lower / step) + 1, last = std::ceil(upper / step) - 1;
