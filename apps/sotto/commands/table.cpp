@@ -54,8 +54,8 @@ Command make_table() {
       .commands = {release_command(), schema_command(), train_command(), evaluate_command(),
                    predict_command(), sweep_command(), inspect_command(), verify_command(),
                    ledger_command(), key_command(), account_command(), calibrate_command(),
-                   noise_command(), bench_command(), completion_command(), man_command(),
-                   help_command(), docs_command()},
+                   local_command(), noise_command(), bench_command(), completion_command(),
+                   man_command(), help_command(), docs_command()},
   };
   root.options.back().group = "Common options";
   add_common_options(root);
