@@ -20,13 +20,17 @@ LEVELS = [
 ]
 SAME_LEVEL = set()  # pairs (module, may include)
 
+# Parts of a module that are embedded elsewhere and see less than the rest of it: folder → what it may include.
+PARTS = {("local", "client"): ("sotto/core/", "sotto/noise/", "sotto/local/client/")}
+
 # Third-party headers that only some modules may see: they are heavy, optional or would leak into the public interface.
 ONLY_IN = {
     r"torch/|ATen/|c10/": {"deep", "apps_deep", "python"},
     r"CLI/": {"apps"},
     r"zlib\.h": {"data"},
     r"kiss_?fft": {"accounting"},
-    r"sqlite3\.h|libpq": {"data", "ledger"},
+    r"sqlite3\.h": {"data", "ledger", "local"},
+    r"libpq": {"data", "ledger"},
     r"mpi\.h": {"federated"},
 }
 
@@ -56,6 +60,9 @@ def problem(path, quote, header):
             return f'write "{header}" from the root, as "sotto/{module}/…"'
         return None
     other = target.group(1)
+    seen = PARTS.get(path.parts[2:4]) if path.parts[:2] == ("src", "sotto") else None
+    if seen and not header.startswith(seen) and not is_test:
+        return f"{'/'.join(path.parts[2:4])} may include only {', '.join(seen)}"
     if "/detail/" in header:
         if other != module:
             return f"{header} is {other}'s own: move it out of detail/ or ask {other} for what is needed"

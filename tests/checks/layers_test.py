@@ -34,6 +34,11 @@ class Layers(CheckerCase):
         self.assertEqual(len(self.include("src/sotto/noise/c.hpp", '"sotto/noise/detail/b.hpp"')), 1)
         self.assertEqual(len(self.include("src/sotto/data/a.cpp", '"sotto/noise/detail/b.hpp"')), 2)
 
+    def test_what_is_embedded_sees_less(self):
+        self.assertEqual(self.include("src/sotto/local/client/a.cpp", '"sotto/noise/b.hpp"', '"sotto/local/client/c.hpp"'), [])
+        self.assertEqual(len(self.include("src/sotto/local/client/a.cpp", '"sotto/local/server/b.hpp"')), 1)
+        self.assertEqual(len(self.include("src/sotto/local/client/a.cpp", '"sotto/accounting/b.hpp"')), 1)
+
     def test_unknown_module_is_refused(self):
         self.assertEqual(len(self.include("src/sotto/misc/a.cpp", "<vector>")), 1)
         self.assertEqual(len(self.include("apps/sotto/a.cpp", '"sotto/misc/a.hpp"')), 2)

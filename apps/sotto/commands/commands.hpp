@@ -21,6 +21,7 @@ Command help_command();
 Command inspect_command();
 Command key_command();
 Command ledger_command();
+Command local_command();
 Command man_command();
 Command noise_command();
 Command predict_command();

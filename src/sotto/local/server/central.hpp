@@ -1,0 +1,31 @@
+// The central guarantee of local reports that nobody sees one by one: amplification by shuffling.
+//
+// What       central_guarantee: (ε, δ) of everything made from n reports without their order,
+//            sender and time, such as estimates, for whoever sees nothing else.
+// Guarantee  Holds under replace_one, if every one of the n reports is an honest client's and each
+//            client has made one. It rests on whoever shuffles or collects not looking at single
+//            reports, nor passing them on: with less trust, only the local ε holds.
+// Method     The event is shuffled(n, randomized_response) for GRR and shuffled(n, pure ε) for
+//            other protocols, evaluated by the accountant.
+// Numerics   upper is rounded up; lower says how exactly the bound was computed.
+// Reference  [FMT21]; docs/math/amplification.md.
+#pragma once
+
+#include "sotto/accounting/bound.hpp"
+#include "sotto/core/event.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/local/client/declaration.hpp"
+
+namespace sotto::local {
+
+// The event of one client's report.
+Event local_event(const Declaration& declaration);
+Bound central_guarantee(const Declaration& declaration, std::uint64_t reports, Delta delta);
+
+// In words, for estimates and certificates.
+inline constexpr const char* kShufflerTrust =
+    "the central guarantee rests on trust: whoever collects or shuffles the reports drops their "
+    "order, sender and time and shows no single one, every counted report is an honest client's, "
+    "and each client has made one; without this trust the local guarantee holds";
+
+}  // namespace sotto::local
