@@ -1,7 +1,6 @@
 // Any text as the model and the encoder of an artifact, {"family": …, "model": …, "encoder": …},
 // for every family that keeps a model.json: a pair that fits, predicts and survives being written,
 // or an error.
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -13,8 +12,11 @@
 #include "sotto/core/json_text.hpp"
 #include "sotto/models/additive/additive_family.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
+#include "sotto/models/kmeans/kmeans_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
+#include "sotto/models/pca/pca_family.hpp"
+#include "sotto/models/preprocess/preprocess_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
 namespace {
@@ -60,8 +62,9 @@ void check_outputs(const Model& model, const Table& table) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::array<Family, 5> families = {linear_family(), naive_bayes_family(),
-                                                 tree_family(), additive_family(), kernel_family()};
+  static const std::vector<Family> families = {
+      linear_family(), naive_bayes_family(), tree_family(), additive_family(),
+      kernel_family(), kmeans_family(),      pca_family(),  preprocess_family()};
   if (size > 1 << 16) return 0;
   try {
     const auto json = parse_json({reinterpret_cast<const char*>(data), size}, "it");

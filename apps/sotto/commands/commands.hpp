@@ -28,6 +28,7 @@ Command schema_check_command();
 Command schema_draft_command();
 Command sweep_command();
 Command train_command();
+Command transform_command();
 Command verify_command();
 
 void print_version(const Arguments& arguments, Context& context);
