@@ -1,7 +1,6 @@
 // Any text as the model and the encoder of an artifact, {"family": …, "model": …, "encoder": …},
 // for every family that keeps a model.json: a pair that fits, predicts and survives being written,
 // or an error.
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -15,8 +14,11 @@
 #include "sotto/models/boosting/boosting_family.hpp"
 #include "sotto/models/forest/forest_family.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
+#include "sotto/models/kmeans/kmeans_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
+#include "sotto/models/pca/pca_family.hpp"
+#include "sotto/models/preprocess/preprocess_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
 namespace {
@@ -62,9 +64,10 @@ void check_outputs(const Model& model, const Table& table) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::array<Family, 7> families = {
-      linear_family(),   naive_bayes_family(), tree_family(),  forest_family(),
-      boosting_family(), additive_family(),    kernel_family()};
+  static const std::vector<Family> families = {
+      linear_family(),   naive_bayes_family(), tree_family(),   forest_family(),
+      boosting_family(), additive_family(),    kernel_family(), kmeans_family(),
+      pca_family(),      preprocess_family()};
   if (size > 1 << 16) return 0;
   try {
     const auto json = parse_json({reinterpret_cast<const char*>(data), size}, "it");

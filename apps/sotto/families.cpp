@@ -1,14 +1,20 @@
 #include "families.hpp"
 
+#include <algorithm>
+
 #include "options/arguments.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/deep/family/declaration.hpp"
+#include "sotto/learning/pipeline.hpp"
 #include "sotto/models/additive/additive_family.hpp"
 #include "sotto/models/boosting/boosting_family.hpp"
 #include "sotto/models/forest/forest_family.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
+#include "sotto/models/kmeans/kmeans_family.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
+#include "sotto/models/pca/pca_family.hpp"
+#include "sotto/models/preprocess/preprocess_family.hpp"
 #include "sotto/models/synthesis/synthesis_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
@@ -20,9 +26,19 @@ constexpr const char* kAutomatic = "auto";
 std::vector<Family>& list() {
   // A new family is one line here, and one in its module's CMakeLists.txt.
   static std::vector<Family> all = {
-      linear_family(), naive_bayes_family(), tree_family(),
-      forest_family(), boosting_family(),    additive_family(),
-      kernel_family(), synthesis_family(),   deep::network_declaration(),
+      linear_family(),
+      naive_bayes_family(),
+      tree_family(),
+      forest_family(),
+      boosting_family(),
+      additive_family(),
+      kernel_family(),
+      synthesis_family(),
+      deep::network_declaration(),
+      kmeans_family(),
+      pca_family(),
+      preprocess_family(),
+      pipeline_family([] { return std::span<const Family>(families()); }),
   };
   return all;
 }
@@ -82,6 +98,11 @@ std::vector<Option> checkpoint_options() {
   };
 }
 
+// Many models are compared by how well they predict: those that predict nothing are left out.
+bool offered(const Kind& kind, bool many) {
+  return !many || std::any_of(kind.tasks.begin(), kind.tasks.end(), is_supervised);
+}
+
 std::vector<Option> variant_options(const Family& family, const Kind& kind, bool many) {
   std::vector<Option> options;
   const auto add = [&](std::vector<Option> more) {
@@ -123,7 +144,8 @@ Option kind_option(bool many) {
                 .help = "what to fit; default logistic, or linear for a number",
                 .fallback = families().front().kinds.front().name};
   for (const Family& family : families())
-    for (const Kind& kind : family.kinds) option.choices.push_back(kind.name);
+    for (const Kind& kind : family.kinds)
+      if (offered(kind, many)) option.choices.push_back(kind.name);
   if (!many) option.choices.push_back(kAutomatic);
   return option;
 }
@@ -132,10 +154,11 @@ std::vector<Variant> kind_variants(bool many) {
   std::vector<Variant> variants;
   for (const Family& family : families()) {
     for (const Kind& kind : family.kinds)
-      variants.push_back({.value = kind.name,
-                          .title = family.title,
-                          .help = kind.help,
-                          .options = variant_options(family, kind, many)});
+      if (offered(kind, many))
+        variants.push_back({.value = kind.name,
+                            .title = family.title,
+                            .help = kind.help,
+                            .options = variant_options(family, kind, many)});
   }
   if (!many)
     variants.push_back({.value = kAutomatic,

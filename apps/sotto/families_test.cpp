@@ -168,16 +168,18 @@ TEST_F(Families, AnArtifactNamesItsFamilyVerifiesPredictsAndIsEvaluated) {
     const std::string& text = first.files.at("out.csv");
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9);
 
-    if (!offer.target.empty()) {
-      const Outcome plain = run_once(
-          {"evaluate", "--model", path("model"), "--data", data, "--groups", "city", "--json"});
-      ASSERT_EQ(plain.code, 0) << plain.err;
-      EXPECT_EQ(Json::parse(plain.out)["rows"], 8);
-      const Outcome paid = run_once(
-          {"evaluate", "--model", path("model"), "--data", data, "--epsilon", "1", "--json"});
-      ASSERT_EQ(paid.code, 0) << paid.err;
-      EXPECT_LE(Json::parse(paid.out)["epsilon"].get<double>(), 1);
-    }
+    const bool predicts = !offer.target.empty();
+    const Words by_group = predicts ? Words{"--groups", "city"} : Words{};
+    const Outcome plain =
+        run_once(Words{"evaluate", "--model", path("model"), "--data", data, "--json"} + by_group);
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    EXPECT_EQ(Json::parse(plain.out)["rows"], 8);
+    const Outcome paid = run_once(
+        {"evaluate", "--model", path("model"), "--data", data, "--epsilon", "1", "--json"});
+    ASSERT_EQ(paid.code, 0) << paid.err;
+    EXPECT_LE(Json::parse(paid.out)["epsilon"].get<double>(), 1);
+    const Outcome other = run_once({"transform", "--model", path("model"), "--data", data});
+    EXPECT_EQ(other.code, predicts ? 2 : 0) << other.err;
     std::filesystem::remove_all(path("model"));
   }
 }

@@ -32,6 +32,7 @@ Command schema_draft_command();
 Command sweep_command();
 Command synthesize_command();
 Command train_command();
+Command transform_command();
 Command verify_command();
 
 void print_version(const Arguments& arguments, Context& context);

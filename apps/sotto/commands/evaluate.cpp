@@ -7,6 +7,7 @@
 #include "decision.hpp"
 #include "evaluation.hpp"
 #include "families.hpp"
+#include "fit_evaluation.hpp"
 #include "metric.hpp"
 #include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
@@ -56,9 +57,7 @@ void run_metric(const Arguments& arguments, Context& context, const Subject& sub
 void run(const Arguments& arguments, Context& context) {
   const Artifact artifact = read_artifact(arguments.text("model"), families());
   const Model& model = *artifact.model;
-  if (!is_supervised(model.task()))
-    throw Unsupported(fmt::format("a model that is to {} predicts no target to compare with",
-                                  name(model.task())));
+  if (!is_supervised(model.task())) return run_fit_evaluation(arguments, context, artifact);
   Subject subject;
   subject.labels = model.columns().front().labels;
   subject.relation = artifact.facts.relation;
@@ -117,7 +116,9 @@ Command evaluate_command() {
           "intervals that include the noise, and cost epsilon on the evaluation data, beside what "
           "training cost on its own. For classes it prints what lies behind the accuracy: the "
           "baseline of always saying the commonest class, precision, recall and F1, the confusion "
-          "matrix and, without a budget, how far probabilities are from what happens.",
+          "matrix and, without a budget, how far probabilities are from what happens. For clusters "
+          "it prints the inertia (in the unit of the columns where they share one, else in encoded "
+          "coordinates), for other coordinates the share of the variance that they keep.",
       .examples = {{"R2 and errors, or accuracy, AUC and log-loss",
                     "sotto evaluate --model model --data people.csv"},
                    {"One figure, for a script",

@@ -21,10 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kNotPrivate =
-    "NOT PRIVATE: computed from the rows as they are; publish it only if the evaluation data is "
-    "public";
-
 Json to_json(bool classification, const ClassificationQuality& c, const RegressionQuality& r) {
   if (!classification) return {{"rows", r.rows}, {"r2", r.r2}, {"rmse", r.rmse}, {"mae", r.mae}};
   return {{"rows", c.rows},
@@ -301,8 +297,7 @@ void run_private(const Arguments& arguments, Context& context, const Subject& su
 
 }  // namespace
 
-void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject) {
-  if (has_budget(arguments)) return run_private(arguments, context, subject);
+void check_unpaid(const Arguments& arguments) {
   for (const char* option :
        {"delta", "certificate", "dry-run", "insecure-seed", "ledger", "dsn-file", "dataset", "part",
         "purpose", "by", "key", "fingerprint-key"}) {
@@ -312,6 +307,11 @@ void run_evaluation(const Arguments& arguments, Context& context, const Subject&
   }
   Payment(arguments, std::nullopt, "",
           "");  // a ledger that is named has nothing to charge here: refused
+}
+
+void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject) {
+  if (has_budget(arguments)) return run_private(arguments, context, subject);
+  check_unpaid(arguments);
   run_plain(arguments, context, subject);
 }
 

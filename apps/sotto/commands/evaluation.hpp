@@ -28,6 +28,13 @@ struct Subject {
   bool classification() const { return !labels.empty(); }
 };
 
+inline constexpr const char* kNotPrivate =
+    "NOT PRIVATE: computed from the rows as they are; publish it only if the evaluation data is "
+    "public";
+
+// Refuses options that mean something with a budget only.
+void check_unpaid(const Arguments& arguments);
+
 // Without a budget the figures as they are, NOT PRIVATE; with one a private release.
 void run_evaluation(const Arguments& arguments, Context& context, const Subject& subject);
 

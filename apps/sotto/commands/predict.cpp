@@ -5,10 +5,9 @@
 
 #include "decision.hpp"
 #include "families.hpp"
+#include "output_rows.hpp"
 #include "shell/output_file.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/text.hpp"
-#include "sotto/data/csv_field.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "training.hpp"
 
@@ -16,60 +15,6 @@ namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// One line for each record, after the header of a CSV file.
-class Lister {
- public:
-  Lister(std::vector<OutputColumn> columns, std::string id, bool json)
-      : columns_(std::move(columns)), id_(std::move(id)), json_(json) {
-    for (const OutputColumn& column : columns_)
-      if (column.name == id_)
-        throw InvalidArgument(
-            fmt::format("--id {} is also the name of a column of predictions", id_),
-            "give the column of the data another name");
-  }
-
-  std::string header() const {
-    if (json_) return {};
-    std::string text = id_.empty() ? "" : csv_field(id_) + ",";
-    for (std::size_t c = 0; c < columns_.size(); ++c) text += csv_field(columns_[c].name) + end(c);
-    return text;
-  }
-  std::string line(std::span<const double> values, const std::string& id) const {
-    if (json_) return json_line(values, id);
-    std::string text = id_.empty() ? "" : csv_field(id) + ",";
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const OutputColumn& column = columns_[c];
-      text += (column.labels.empty() ? number(column, values[c]) : csv_field(label(c, values[c]))) +
-              end(c);
-    }
-    return text;
-  }
-  std::size_t width() const { return columns_.size(); }
-
- private:
-  std::string json_line(std::span<const double> values, const std::string& id) const {
-    Json json;
-    if (!id_.empty()) json[id_] = as_utf8(id);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const OutputColumn& column = columns_[c];
-      json[column.name] = column.labels.empty() ? Json::parse(number(column, values[c]))
-                                                : Json(label(c, values[c]));
-    }
-    return json.dump() + "\n";
-  }
-  static std::string number(const OutputColumn& column, double value) {
-    return column.is_probability ? fmt::format("{:.6f}", value) : fmt::format("{:.9g}", value);
-  }
-  const std::string& label(std::size_t c, double value) const {
-    return columns_[c].labels.at(static_cast<std::size_t>(value));
-  }
-  const char* end(std::size_t c) const { return c + 1 < columns_.size() ? "," : "\n"; }
-
-  std::vector<OutputColumn> columns_;
-  std::string id_;
-  bool json_;
-};
 
 void check_options(const Arguments& arguments, const Artifact& artifact) {
   if (arguments.flag("json") && !arguments.given("out"))
@@ -89,7 +34,8 @@ void run_predict(const Arguments& arguments, Context& context) {
   if (artifact.facts.encoder) options = table_options(arguments, artifact.facts.encoder->schema());
   options.targets = false;
   if (arguments.given("id")) options.id = arguments.text("id");
-  const Lister lister(artifact.model->columns(), options.id, arguments.text("format") == "jsonl");
+  const OutputRows lister(artifact.model->columns(), options.id,
+                          arguments.text("format") == "jsonl");
   std::optional<OutputFile> file;
   if (arguments.given("out")) file.emplace(arguments.text("out"));
   const auto write = [&](const std::string& text) {

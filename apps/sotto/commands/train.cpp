@@ -12,14 +12,59 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/rounded_text.hpp"
+#include "sotto/core/whole_file.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
+#include "sotto/learning/pipeline.hpp"
 #include "training.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+void check_delta_of_rho(const Arguments& arguments) {
+  if (arguments.given("rho") && !arguments.given("delta"))
+    throw InvalidArgument(
+        "sotto train needs --delta with --rho, to state the certificate's epsilon",
+        "e.g. --delta 1e-6");
+}
+
+// Everything that is settled before data is read.
+struct Decided {
+  Suggestion choice;
+  Facts facts;
+  std::unique_ptr<TrainingPlan> plan;
+};
+
+constexpr const char* kPipeline = "pipeline";
+constexpr std::size_t kMostPipelineBytes = std::size_t{1} << 20;
+
+Decided decided_pipeline(const Arguments& arguments) {
+  for (const char* option : {"model", "class-weight", "class-shares"})
+    if (arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} and --pipeline are both given", option),
+                            "the steps of the pipeline say what is trained");
+  const std::string place = arguments.text(kPipeline);
+  std::optional<Budget> budget;
+  if (has_budget(arguments)) budget = budget_of(arguments);
+  PlannedPipeline planned =
+      plan_pipeline(families(), read_pipeline(read_whole_file(place, kMostPipelineBytes), place),
+                    schema_of(arguments), budget, arguments.maybe_number("delta"));
+  return {{find_family(families(), kPipeline), kPipeline, ""},
+          std::move(planned.facts),
+          std::move(planned.plan)};
+}
+
+Decided decided(const Arguments& arguments) {
+  check_delta_of_rho(arguments);
+  if (arguments.given(kPipeline)) return decided_pipeline(arguments);
+  Suggestion choice = chosen_model(arguments);
+  const TrainingRequest request = request_of(arguments, choice);
+  Facts facts = facts_of(arguments, *choice.family, request);
+  std::unique_ptr<TrainingPlan> plan = plan_weighted(arguments, *choice.family, facts, request);
+  return {std::move(choice), std::move(facts), std::move(plan)};
+}
 
 Json summary(const Suggestion& choice, const TrainingPlan& plan, const Cost& cost) {
   const Explanation explanation = plan.explain();
@@ -56,11 +101,8 @@ void check_places(const Arguments& arguments) {
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (!arguments.flag("dry-run")) check_places(arguments);
-  const Suggestion choice = chosen_model(arguments);
+  const auto [choice, facts, plan] = decided(arguments);
   const Family& family = *choice.family;
-  const TrainingRequest request = request_of(arguments, choice);
-  const Facts facts = facts_of(arguments, family, request);
-  const std::unique_ptr<TrainingPlan> plan = plan_weighted(arguments, family, facts, request);
   if (facts.rows) check_delta(arguments, *facts.rows, "declared rows", context);
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
@@ -146,6 +188,12 @@ void run(const Arguments& arguments, Context& context) {
 Command train_command() {
   std::vector<Option> options = training_data_options();
   options.push_back(kind_option(false));
+  options.push_back({.name = kPipeline,
+                     .type = Type::file,
+                     .value = "FILE",
+                     .help =
+                         "several steps instead of one model, as TOML: [steps.NAME] with model, "
+                         "weight (its part of the budget) and options, in their order"});
   for (Option& option : class_weight_options()) options.push_back(std::move(option));
   options.push_back({.name = "out",
                      .type = Type::file,

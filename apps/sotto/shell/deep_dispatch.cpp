@@ -30,7 +30,7 @@ std::vector<fs::path> places() {
 bool is_deep_call(const Command& command, const Arguments& arguments) {
   // Declared here, and in another executable with its functions.
   const auto elsewhere = [](const Family* family) {
-    return family != nullptr && family->plan == nullptr;
+    return family != nullptr && family->load == nullptr;
   };
   if (command.networks) return true;
   if (command.selector == "model")

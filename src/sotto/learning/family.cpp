@@ -85,6 +85,13 @@ void check_method_options(const Family& family, const std::string& method,
 }
 
 Facts facts_for(const Family& family, Schema schema, const TrainingRequest& request) {
+  const Kind* kind = find_kind(family, request.kind);
+  const bool no_target =
+      kind != nullptr && std::all_of(kind->tasks.begin(), kind->tasks.end(), [](Task task) {
+        return task == Task::cluster || task == Task::transform;
+      });
+  for (ColumnSchema& column : schema.columns)
+    if (no_target && column.role == Role::target) column.role = Role::ignore;
   return table_facts(family.prepare != nullptr ? family.prepare(std::move(schema), request)
                                                : std::move(schema));
 }

@@ -5,6 +5,7 @@
 // of them names a family (CONTRIBUTING.md, "How to add a family").
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,15 +71,15 @@ struct Family {
   bool resumable = false;      // writes checkpoints
 
   // The schema as this family wants it encoded: settles what it leaves open, such as the basis.
-  Schema (*prepare)(Schema schema, const TrainingRequest& request) = nullptr;
+  std::function<Schema(Schema schema, const TrainingRequest& request)> prepare = nullptr;
   // From public facts only. Throws InvalidArgument, Unsupported or DataError.
-  std::unique_ptr<TrainingPlan> (*plan)(const Facts& facts,
-                                        const TrainingRequest& request) = nullptr;
+  std::function<std::unique_ptr<TrainingPlan>(const Facts& facts, const TrainingRequest& request)>
+      plan = nullptr;
   // The files are those that the certificate names, whatever a stranger wrote into them. Completes
   // the facts where the files know more, such as the size of images. Throws DataError.
-  std::unique_ptr<Model> (*load)(const Files& files, Facts& facts) = nullptr;
+  std::function<std::unique_ptr<Model>(const Files& files, Facts& facts)> load = nullptr;
   // For the kind "auto" (suggestion.hpp). None: never suggested.
-  Merit (*merit)(const Situation& situation) = nullptr;
+  std::function<Merit(const Situation& situation)> merit = nullptr;
 };
 
 // Null when there is none.
@@ -99,7 +100,8 @@ TrainingRequest make_request(const Family& family, std::string kind, const Budge
 void check_method_options(const Family& family, const std::string& method,
                           const OptionValues& options);
 
-// The facts about a table for this request: the schema as the family wants it.
+// The facts about a table for this request: the schema as the family wants it. A model that groups
+// or transforms records has no target: a column that is declared as one is left out.
 Facts facts_for(const Family& family, Schema schema, const TrainingRequest& request);
 // Checks kind, method and options against the declaration, then plans.
 std::unique_ptr<TrainingPlan> plan_training(const Family& family, const Facts& facts,

@@ -25,6 +25,7 @@ struct OutputColumn {
   std::string name;
   std::vector<std::string> labels = {};  // values are positions in this list; empty: numbers
   bool is_probability = false;           // written with six digits
+  std::optional<Bounds> bounds = {};     // of numbers, where another model may read them
 };
 
 using Files = std::map<std::string, std::string>;  // name → bytes

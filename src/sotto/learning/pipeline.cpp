@@ -1,0 +1,397 @@
+#include "sotto/learning/pipeline.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sotto/core/error.hpp"
+#include "sotto/core/json_text.hpp"
+#include "sotto/core/nearest_name.hpp"
+#include "sotto/data/toml.hpp"
+#include "sotto/learning/confirmed_budget.hpp"
+#include "sotto/learning/mapped_source.hpp"
+#include "sotto/learning/transform_plan.hpp"
+
+namespace sotto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFile = "pipeline.json";
+constexpr std::size_t kMostSteps = 20;
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// One trained step and what it reads.
+struct Stage {
+  const Family* family;
+  Facts facts;
+  std::unique_ptr<Model> model;
+};
+
+std::string file_of(std::size_t step, const std::string& name) {
+  return fmt::format("step_{}_{}", step + 1, name);
+}
+
+class PipelineModel final : public Model {
+  // The records as the last step sees them.
+  template <class F>
+  auto with_input(const Block& block, const F& f) const {
+    std::optional<Table> table;
+    for (std::size_t i = 0; i + 1 < stages_.size(); ++i)
+      table.emplace(mapped_block(*stages_[i].model, table ? *table : block.table(),
+                                 *stages_[i + 1].facts.encoder));
+    return table ? f(*table) : f(block);
+  }
+
+ public:
+  explicit PipelineModel(std::vector<Stage> stages) : stages_(std::move(stages)) {}
+
+  const Model& last() const { return *stages_.back().model; }
+  const std::vector<Stage>& stages() const { return stages_; }
+
+  Task task() const override { return last().task(); }
+  std::vector<OutputColumn> columns() const override { return last().columns(); }
+  Portrait portrait() const override { return last().portrait(); }
+
+  Files files() const override {
+    Json json = {{"schema", 1}, {"type", "pipeline"}, {"steps", Json::array()}};
+    Files all;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      Json step = {{"family", stages_[i].family->name},
+                   {"input", to_json(stages_[i].facts.encoder->schema())},
+                   {"files", Json::array()}};
+      for (auto& [name, bytes] : stages_[i].model->files()) {
+        step["files"].push_back(name);
+        all[file_of(i, name)] = bytes;
+      }
+      json["steps"].push_back(std::move(step));
+    }
+    all[kFile] = json.dump() + "\n";
+    return all;
+  }
+
+  std::vector<double> apply(const Block& block) const override {
+    return with_input(block, [&](const Block& input) { return last().apply(input); });
+  }
+  std::vector<ScoredRow> score(const Block& block,
+                               std::optional<std::size_t> group) const override {
+    return with_input(block, [&](const Block& input) { return last().score(input, group); });
+  }
+
+ private:
+  std::vector<Stage> stages_;
+};
+
+// A step with its part of the budget.
+struct Step {
+  std::string name;
+  const Family* family;
+  TrainingRequest request;
+  double share;
+};
+
+Facts facts_of(const Step& step, Schema schema) {
+  return table_facts(step.family->prepare != nullptr
+                         ? step.family->prepare(std::move(schema), step.request)
+                         : std::move(schema));
+}
+
+// The facts for a step that follows one with these columns. The target stays for the last.
+Facts following(const Step& step, const Facts& facts, const std::vector<OutputColumn>& columns) {
+  Facts next = facts_of(step, mapped_schema(facts.encoder->schema(), columns));
+  next.unit = facts.unit;
+  next.contributions = facts.contributions;
+  return next;
+}
+
+std::vector<OutputColumn> outputs_of(const TrainingPlan& plan) {
+  const auto* transform = dynamic_cast<const TransformPlan*>(&plan);
+  if (transform == nullptr) invariant_broken("a transformation that does not say what it writes");
+  return transform->outputs();
+}
+
+// The plans of all steps for a budget, the bounds of columns between them yet unknown.
+struct Planned {
+  std::vector<std::unique_ptr<TrainingPlan>> plans;
+  std::vector<TrainingRequest> requests;
+
+  Planned(const std::vector<Step>& steps, Facts facts, const std::optional<Budget>& budget) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      TrainingRequest request = steps[i].request;
+      if (budget) request.budget = budget->part(steps[i].share);
+      if (i > 0) facts = following(steps[i], facts, outputs_of(*plans.back()));
+      plans.push_back(plan_training(*steps[i].family, facts, request));
+      requests.push_back(std::move(request));
+    }
+  }
+  std::optional<Event> event() const {
+    std::vector<Event> all;
+    for (const auto& plan : plans) {
+      if (!plan->event()) return std::nullopt;
+      all.push_back(*plan->event());
+    }
+    return compose(std::move(all));
+  }
+};
+
+class PipelineTraining final : public TrainingPlan {
+ public:
+  PipelineTraining(std::vector<Step> steps, Facts facts, const std::optional<Budget>& budget)
+      : steps_(std::move(steps)), facts_(std::move(facts)), planned_(steps_, facts_, budget) {}
+
+  std::optional<Event> event() const override { return planned_.event(); }
+  Relation relation() const override { return facts_.relation; }
+
+  Explanation explain() const override {
+    Explanation e{.method = "pipeline"};
+    std::vector<std::string> parts;
+    e.figures["steps"] = Json::array();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      Explanation own = planned_.plans[i]->explain();
+      parts.push_back(fmt::format("{} ({:.3g} of the budget, {}): {}", steps_[i].name,
+                                  steps_[i].share, own.method, own.words));
+      e.assumptions.insert(e.assumptions.end(), own.assumptions.begin(), own.assumptions.end());
+      e.figures["steps"].push_back({{"name", steps_[i].name},
+                                    {"model", steps_[i].request.kind},
+                                    {"method", own.method},
+                                    {"share", steps_[i].share}});
+    }
+    e.words = fmt::format("{}", fmt::join(parts, "; then "));
+    return e;
+  }
+
+  TrainedModel run(Source& source, Rng& rng, RunControl& control) override {
+    source.keep();
+    std::vector<Stage> stages;
+    std::vector<std::unique_ptr<Source>> mapped;
+    Source* current = &source;
+    Facts facts = facts_;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      std::unique_ptr<TrainingPlan> again;
+      TrainingPlan* plan = planned_.plans[i].get();
+      if (i > 0) {
+        const Model& before = *stages.back().model;
+        facts = following(steps_[i], facts, before.columns());
+        again = plan_training(*steps_[i].family, facts, planned_.requests[i]);
+        if (again->event() != plan->event())
+          invariant_broken("the cost of a step depends on bounds");
+        plan = again.get();
+        mapped.push_back(mapped_source(*current, before, *facts.encoder));
+        current = mapped.back().get();
+      }
+      TrainedModel trained = plan->run(*current, rng, control);
+      stages.push_back({steps_[i].family, facts, std::move(trained).value()});
+    }
+    return finished(std::make_unique<PipelineModel>(std::move(stages)));
+  }
+
+ private:
+  std::vector<Step> steps_;
+  Facts facts_;
+  Planned planned_;
+};
+
+// The parts of the budget. Throws InvalidArgument when they are more than the whole.
+std::vector<double> shares_of(const std::vector<PipelineStep>& steps) {
+  const auto given = std::count_if(steps.begin(), steps.end(),
+                                   [](const PipelineStep& step) { return step.share.has_value(); });
+  if (given != 0 && static_cast<std::size_t>(given) != steps.size())
+    throw InvalidArgument("some steps have a share of the budget and others have none",
+                          "give all of them a share, or weights");
+  double total = 0;
+  for (const PipelineStep& step : steps) total += step.share.value_or(step.weight);
+  if (!std::isfinite(total)) throw InvalidArgument("the weights of a pipeline are too large");
+  if (given != 0 && total > 1 + 1e-12)
+    throw InvalidArgument(
+        fmt::format("the steps' shares add up to {:.6g}; together they may spend 1", total),
+        "lower them, or give weights, which are split");
+  std::vector<double> shares;
+  for (const PipelineStep& step : steps)
+    shares.push_back((step.share ? *step.share / std::max(1.0, total) : step.weight / total) *
+                     (1 - 0x1p-40));
+  return shares;
+}
+
+Step settled(const PipelineStep& asked, std::span<const Family> families, bool last, double share,
+             std::optional<double> delta) {
+  const Family* family = family_of_kind(families, asked.kind);
+  if (family == nullptr) {
+    std::vector<std::string> kinds;
+    for (const Family& f : families)
+      for (const Kind& k : f.kinds) kinds.push_back(k.name);
+    throw InvalidArgument(fmt::format("step '{}': there is no model '{}'", asked.name, asked.kind),
+                          name_hint(asked.kind, kinds, "models"));
+  }
+  const Kind& kind = *find_kind(*family, asked.kind);
+  if (!last && (kind.tasks.size() != 1 || kind.tasks.front() != Task::transform))
+    throw InvalidArgument(
+        fmt::format("step '{}': {} is a model and must be the last step", asked.name, asked.kind),
+        "steps before the last transform records: bounds, scale, bins, pca");
+  Step step{asked.name, family, {}, share};
+  step.request.kind = asked.kind;
+  step.request.method = asked.method.empty() ? family->methods.front().name : asked.method;
+  step.request.delta = delta;
+  try {
+    step.request.options = OptionValues(options_of(*family, asked.kind), asked.options);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("step '{}': {}", asked.name, error.what()), error.hint());
+  }
+  return step;
+}
+
+// Where the last step groups or transforms, a column that is declared as a target is left out.
+Schema without_idle_target(Schema schema, const Step& last) {
+  const Kind& kind = *find_kind(*last.family, last.request.kind);
+  for (ColumnSchema& column : schema.columns)
+    if (column.role == Role::target &&
+        !std::any_of(kind.tasks.begin(), kind.tasks.end(), is_supervised))
+      column.role = Role::ignore;
+  return schema;
+}
+
+}  // namespace
+
+std::vector<PipelineStep> read_pipeline(std::string_view toml, const std::string& label) {
+  const Json json = parse_toml(toml, label);
+  const auto refuse = [&](const std::string& what, const std::string& hint = "") {
+    throw DataError(fmt::format("{}: {}", label, what), hint);
+  };
+  if (!json.is_object() || json.size() != 1 || !json.contains("steps") ||
+      !json["steps"].is_object() || json["steps"].empty())
+    refuse("a pipeline is a list of steps and nothing else", "write [steps.NAME] for each step");
+  if (json["steps"].size() > kMostSteps)
+    refuse(fmt::format("it has more than {} steps", kMostSteps));
+  std::vector<PipelineStep> steps;
+  for (const auto& [name, table] : json["steps"].items()) {
+    if (!table.is_object()) refuse(fmt::format("steps.{} is no table", name));
+    PipelineStep step{.name = name, .kind = name, .method = {}};
+    for (const auto& [key, value] : table.items()) {
+      if (key == "weight" || key == "share") {
+        if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>()))
+          refuse(fmt::format("steps.{}.{} must be a number above 0", name, key));
+        if (key == "weight") step.weight = value.get<double>();
+        if (key == "share") step.share = value.get<double>();
+      } else if (key == "model" || key == "method") {
+        if (!value.is_string()) refuse(fmt::format("steps.{}.{} must be a word", name, key));
+        (key == "model" ? step.kind : step.method) = value.get<std::string>();
+      } else if (value.is_boolean()) {
+        if (value.get<bool>()) step.options[key] = {"true"};
+      } else if (value.is_string() || value.is_number()) {
+        step.options[key] = {text_of(value)};
+      } else {
+        refuse(fmt::format("steps.{}.{} must be a number, a word, true or false", name, key));
+      }
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+PlannedPipeline plan_pipeline(std::span<const Family> families, std::vector<PipelineStep> asked,
+                              const Schema& schema, const std::optional<Budget>& budget,
+                              std::optional<double> delta) {
+  if (asked.empty()) throw InvalidArgument("a pipeline has at least one step");
+  const std::vector<double> shares = shares_of(asked);
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    steps.push_back(settled(asked[i], families, i + 1 == asked.size(), shares[i], delta));
+  for (const Step& step : steps) {
+    if ((step.request.method == "none") != (steps.front().request.method == "none"))
+      throw InvalidArgument("some steps have noise and others have none",
+                            "use the method none for all steps, or for no step");
+  }
+  if (steps.front().request.method != "none" && !budget)
+    throw InvalidArgument("training needs a budget",
+                          "give `epsilon`, `epsilon` with `delta`, or `rho`");
+  Facts facts = facts_of(steps.front(), without_idle_target(schema, steps.back()));
+  std::optional<Budget> share = budget;
+  if (budget)
+    share = confirmed(*budget, facts.relation,
+                      [&](const Budget& b) { return *Planned(steps, facts, b).event(); });
+  auto plan = std::make_unique<PipelineTraining>(std::move(steps), facts, share);
+  return {std::move(facts), std::move(plan)};
+}
+
+const UnsupervisedModel* measured_model(const Model& model) {
+  const auto* pipeline = dynamic_cast<const PipelineModel*>(&model);
+  return dynamic_cast<const UnsupervisedModel*>(pipeline != nullptr ? &pipeline->last() : &model);
+}
+
+std::vector<std::unique_ptr<Source>> measured_sources(const Model& model,
+                                                      std::unique_ptr<Source> records) {
+  std::vector<std::unique_ptr<Source>> sources;
+  sources.push_back(std::move(records));
+  const auto* pipeline = dynamic_cast<const PipelineModel*>(&model);
+  for (std::size_t i = 0; pipeline != nullptr && i + 1 < pipeline->stages().size(); ++i)
+    sources.push_back(mapped_source(*sources.back(), *pipeline->stages()[i].model,
+                                    *pipeline->stages()[i + 1].facts.encoder));
+  return sources;
+}
+
+Family pipeline_family(std::function<std::span<const Family>()> families) {
+  return {
+      .name = "pipeline",
+      .title = "Pipelines",
+      .kinds = {},
+      .methods = {{"pipeline", "steps with a part of the budget each"}},
+      .load = [families = std::move(families)](const Files& files,
+                                               Facts& facts) -> std::unique_ptr<Model> {
+        const auto damaged = [] {
+          throw DataError("'pipeline.json' holds no pipeline that this version knows",
+                          "restore it from where the artifact was copied");
+        };
+        const auto file = files.find(kFile);
+        if (file == files.end() || !facts.encoder) damaged();
+        try {
+          const Json json = parse_json(file->second, "'pipeline.json'");
+          if (json.at("schema") != 1 || json.at("type") != "pipeline" ||
+              !json.at("steps").is_array() || json["steps"].empty() ||
+              json["steps"].size() > kMostSteps)
+            damaged();
+          std::vector<Stage> stages;
+          for (std::size_t i = 0; i < json["steps"].size(); ++i) {
+            const Json& step = json["steps"][i];
+            const Family* family = find_family(families(), step.at("family").get<std::string>());
+            if (family == nullptr || family->load == nullptr || family->kinds.empty())
+              throw Unsupported("a step is of a family that is not known here");
+            Facts own = facts;
+            if (i > 0) {
+              Schema input = schema_from_json(step.at("input"), "a step of the pipeline");
+              input.rows.reset();
+              // What the step before writes is what this one reads.
+              const Schema wanted = mapped_schema(stages.back().facts.encoder->schema(),
+                                                  stages.back().model->columns());
+              if (input.columns.size() < wanted.columns.size() - (wanted.target() ? 1 : 0))
+                damaged();
+              for (std::size_t c = 0; c < input.columns.size(); ++c)
+                if (c >= wanted.columns.size() || input.columns[c].name != wanted.columns[c].name ||
+                    input.columns[c].type != wanted.columns[c].type ||
+                    input.columns[c].values != wanted.columns[c].values)
+                  damaged();
+              own = table_facts(std::move(input));
+            }
+            Files of_step;
+            for (const Json& name : step.at("files")) {
+              const auto found = files.find(file_of(i, name.get<std::string>()));
+              if (found == files.end()) damaged();
+              of_step[name.get<std::string>()] = found->second;
+            }
+            std::unique_ptr<Model> model = family->load(of_step, own);
+            if (i + 1 < json["steps"].size() && model->task() != Task::transform) damaged();
+            stages.push_back({family, std::move(own), std::move(model)});
+          }
+          return std::make_unique<PipelineModel>(std::move(stages));
+        } catch (const nlohmann::json::exception&) {
+          damaged();
+        }
+        return nullptr;
+      }};
+}
+
+}  // namespace sotto
