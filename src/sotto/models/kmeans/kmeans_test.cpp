@@ -4,13 +4,13 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/learning/fit_evaluation.hpp"
 #include "sotto/models/kmeans/detail/kmeans_model.hpp"
 #include "sotto/models/kmeans/detail/lloyd.hpp"
 #include "sotto/models/kmeans/kmeans_family.hpp"
 #include "sotto/models/rows/detail/ball_sums.hpp"
 #include "sotto/models/rows/unsupervised_data_test.hpp"
-#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {

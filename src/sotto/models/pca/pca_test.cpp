@@ -5,13 +5,13 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/learning/fit_evaluation.hpp"
 #include "sotto/models/pca/detail/bingham.hpp"
 #include "sotto/models/pca/detail/pca_model.hpp"
 #include "sotto/models/pca/detail/scatter.hpp"
 #include "sotto/models/pca/pca_family.hpp"
 #include "sotto/models/rows/unsupervised_data_test.hpp"
-#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/learning/mapped_source.hpp"
 #include "sotto/learning/pipeline.hpp"
 #include "sotto/models/kmeans/kmeans_family.hpp"
@@ -13,7 +14,6 @@
 #include "sotto/models/preprocess/detail/preprocess_model.hpp"
 #include "sotto/models/preprocess/preprocess_family.hpp"
 #include "sotto/models/rows/unsupervised_data_test.hpp"
-#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {

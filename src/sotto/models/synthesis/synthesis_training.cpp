@@ -35,6 +35,12 @@ struct Setting {
   std::size_t columns, cells;  // of all columns
 
   std::size_t pairs() const { return columns * (columns - 1) / 2; }
+  // Of the pairs that are measured, whichever they are.
+  std::size_t pair_cells() const {
+    constexpr std::size_t kMost =
+        std::max(ColumnLevels::kMostNumbers, ColumnLevels::kMostCategories);
+    return std::max<std::size_t>(1, std::min(pairs(), kTried * columns)) * kMost * kMost;
+  }
 };
 
 // What is noised by how much; a function of the budget.
@@ -52,16 +58,17 @@ struct Mechanisms {
     scores.emplace(s.relation, budget.part(kShareOfScores), 1.0 / kScoreSteps,
                    many({moved, moved}, s.pairs(), s), s.pairs());
   }
-  // Of the chosen pairs, which have so many cells; the event is the same for any number.
-  LatticeNoise pairs(const Setting& s, std::size_t cells) const {
+  // Of the chosen pairs. How many cells they have is not known before; the noise and its event are
+  // those of as many as there can be, and what is left of them is noise on nothing.
+  LatticeNoise pairs(const Setting& s) const {
     const Distance one = histogram_distance(s.relation);
     const double steps = kWeightSteps;
     return {s.relation, rest, 1.0 / kWeightSteps,
-            times({one.l1 * steps, up(one.l2 * steps)}, s.contributions), cells};
+            times({one.l1 * steps, up(one.l2 * steps)}, s.contributions), s.pair_cells()};
   }
   Event event(const Setting& s) const {
     if (!scores) return columns.event();
-    return compose({columns.event(), scores->event(), pairs(s, 1).event()});
+    return compose({columns.event(), scores->event(), pairs(s).event()});
   }
 
  private:
@@ -194,7 +201,7 @@ class SynthesisTraining final : public TrainingPlan {
   }
   // The standard deviation of a count of one of so many pairs of equal weight.
   double noise_of_pairs(double pairs) const {
-    return deviation(mechanisms_.pairs(setting_, 1),
+    return deviation(mechanisms_.pairs(setting_),
                      1 / (mechanisms_.rest.is_pure() ? pairs : std::sqrt(pairs)));
   }
 
@@ -336,7 +343,9 @@ class SynthesisTraining final : public TrainingPlan {
                       sums.push_back(counts[at++] * chosen[i].weight);
                   }
                 });
-    const LatticeNoise noise = mechanisms_.pairs(setting_, sums.size());
+    if (sums.size() > setting_.pair_cells()) invariant_broken("more cells than were paid for");
+    sums.resize(setting_.pair_cells());
+    const LatticeNoise noise = mechanisms_.pairs(setting_);
     const std::vector<double> noisy = noised(noise, sums, rng);
     std::size_t at = 0;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
