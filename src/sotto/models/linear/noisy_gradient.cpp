@@ -27,6 +27,9 @@ double curvature(const NoisyGradientOptions& options) {
 constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
 
 constexpr double kFewestSteps = 60, kMostSteps = 400;
+// Steps over many rows take long: a metric takes their place earlier.
+constexpr std::uint64_t kManyRows = 1 << 16;
+constexpr double kMostLongSteps = 200;
 constexpr std::uint64_t kMetricSteps = 12;
 constexpr double kMetricMomentum = 0.5, kMetricShare = 0.1;  // of ρ
 constexpr std::size_t kMetricLimit = 600;  // dimensions: the metric has their square
@@ -59,8 +62,8 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
         fmt::format("a metric takes one output and at most {} coordinates", kMetricLimit));
   }
   if (!options.metric) {
-    options.metric =
-        possible && wanted > kMostSteps && options.iterations == 0 && !(options.learning_rate > 0);
+    options.metric = possible && wanted > (rows >= kManyRows ? kMostLongSteps : kMostSteps) &&
+                     options.iterations == 0 && !(options.learning_rate > 0);
   }
   if (*options.metric) {
     options.momentum = kMetricMomentum;

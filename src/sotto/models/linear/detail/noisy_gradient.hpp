@@ -15,9 +15,9 @@
 //            whole budget), whatever T and the dimension are; η·T is chosen so that this is
 //            `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is
 //            read from the data.
-//            Where the rule would like more than kMostSteps steps (many rows, a large budget), a
-//            tenth of the budget goes to a metric instead
-//            (noisy_metric.hpp) and kMetricSteps steps θ ← θ − M⁻¹v are enough.
+//            Where the rule would like more than 400 steps (many rows, a large budget), or more
+//            than 200 over 2^16 declared rows or more, a tenth of the budget goes to a metric
+//            instead (noisy_metric.hpp) and 12 steps θ ← θ − M⁻¹v are enough.
 // Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is
 //            post-processing.
 // Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Noisy gradient descent".
