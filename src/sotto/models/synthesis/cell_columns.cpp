@@ -23,7 +23,8 @@ double between(double lower, double upper, double share) {
 
 double uniform(Rng& rng) { return static_cast<double>(rng.next_u64() >> 11) * 0x1p-53; }
 
-// Uniform between lower and upper, neither of which it is, on a decimal grid where numbers allow one.
+// Uniform between lower and upper, neither of which it is, on a decimal grid where numbers allow
+// one.
 double drawn(double lower, double upper, Rng& rng) {
   const double step = std::pow(10, std::floor(std::log10((upper - lower) / kPoints)));
   const double first = std::floor(lower / step) + 1, last = std::ceil(upper / step) - 1;
@@ -168,6 +169,22 @@ std::pair<double, double> CellColumns::edges(const Column& column, std::uint32_t
   const double parts = column.cells - 2.0, at = cell - 1.0;
   return {between(column.lower, column.upper, at / parts),
           between(column.lower, column.upper, (at + 1) / parts)};
+}
+
+double CellColumns::place(std::size_t j, std::uint32_t cell) const {
+  const Column& column = columns_[j];
+  if (column.stride == 0)
+    return cell == 0 ? 0 : cell + 1 == column.cells ? 1 : (cell - 0.5) / (column.cells - 2.0);
+  const double inside = cell % column.stride, unit = cell / column.stride;
+  const double at = inside > 0 ? unit + (inside - 0.5) / (column.stride - 1) : unit;
+  return at / (column.upper - column.lower);
+}
+
+double CellColumns::width(std::size_t j, std::uint32_t cell) const {
+  const Column& column = columns_[j];
+  if (only(column, cell)) return 0;
+  return column.stride == 0 ? 1 / (column.cells - 2.0)
+                            : 1 / (column.stride - 1.0) / (column.upper - column.lower);
 }
 
 std::string CellColumns::text(std::size_t j, std::uint32_t cell, Rng& rng) const {

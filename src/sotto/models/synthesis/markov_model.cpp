@@ -25,10 +25,10 @@ MarkovModel::MarkovModel(std::vector<std::uint32_t> levels,
     : levels_(std::move(levels)) {
   std::vector<ColumnPair> edges;
   for (const auto& columns : terms) {
-    const bool fits = !columns.empty() && columns.size() <= 2 && columns.back() < levels_.size() &&
-                      (columns.size() == 1 || columns[0] < columns[1]);
-    if (!fits) throw InvalidArgument("a term of the model names columns that are none");
-    if (columns.size() == 2) edges.emplace_back(columns[0], columns[1]);
+    if (columns.empty() || columns.back() >= levels_.size() ||
+        std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) != columns.end())
+      throw InvalidArgument("a term of the model names columns that are none");
+    add_edges(columns, edges);
   }
   if (junction_cells(levels_, edges) > kMostCells)
     throw InvalidArgument("the cliques of the model have too many cells");

@@ -7,9 +7,10 @@
 //            together until they have, rare categories all in one. Where that leaves many
 //            levels of a number, more than 4/3 of `few`, the bar is raised until there are `few`: a
 //            number with few values keeps each, one with many needs no more. No more than
-//            kMostCategories of a category (the commonest). Inside a level cells share by their counts, shrunken to equal shares
-//            by as much as noise alone would spread them [JS61]. Between whole numbers nothing is
-//            put where all that lies between together is no more than noise.
+//            kMostCategories of a category (the commonest). Inside a level cells share by their
+//            counts, shrunken to equal shares by as much as noise alone would spread them [JS61].
+//            Between whole numbers nothing is put where all that lies between together is no more
+//            than noise.
 // Numerics   Shares are not negative and add up to 1.
 // Reference  docs/math/synthesis.md.
 #pragma once
