@@ -120,6 +120,13 @@ void publish(const Places& places, const Result& result, Certificate certificate
   write_certificate(places.certificate, certificate);
 }
 
+void check_rows(std::uint64_t rows) {
+  if (rows > kMostRows)
+    throw InvalidArgument(
+        fmt::format("{} records are too many at once; at most {}", rows, kMostRows),
+        "--keep DIR keeps the generator: more can be drawn later");
+}
+
 // From a generator that was paid for before.
 void draw_again(const Arguments& arguments, Context& context) {
   if (arguments.given("data") || arguments.given("keep") || has_budget(arguments))
@@ -133,6 +140,7 @@ void draw_again(const Arguments& arguments, Context& context) {
   Rng& rng = seeded ? *seeded : context.rng();
   const std::uint64_t rows =
       arguments.given("rows") ? arguments.whole("rows") : artifact.facts.rows.value_or(1000);
+  check_rows(rows);
   Certificate c = artifact.certificate;
   const std::string guarantee =
       c.is_private()
@@ -184,10 +192,7 @@ void run(const Arguments& arguments, Context& context) {
   if (!arguments.given("rows") && !facts.rows)
     throw InvalidArgument("sotto synthesize needs --rows N where the schema declares no rows");
   const std::uint64_t rows = arguments.given("rows") ? arguments.whole("rows") : *facts.rows;
-  if (rows > kMostRows)
-    throw InvalidArgument(
-        fmt::format("{} records are too many at once; at most {}", rows, kMostRows),
-        "--keep DIR keeps the generator: more can be drawn later");
+  check_rows(rows);
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
   const std::string alarm = !plan->event()                     ? "NOT PRIVATE"

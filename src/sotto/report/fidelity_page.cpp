@@ -50,8 +50,8 @@ std::string fidelity_html(const FidelityReport& report) {
       continue;
     }
     worst = std::max(worst, line.difference);
-    pairs += fmt::format("<tr><td>{} × {}</td><td>{:.4f}</td><td>{:.4f}</td></tr>\n",
-                         escape_markup(line.columns[0]), escape_markup(line.columns[1]),
+    pairs += fmt::format("<tr><td>{}</td><td>{:.4f}</td><td>{:.4f}</td></tr>\n",
+                         escape_markup(fmt::format("{}", fmt::join(line.columns, " × "))),
                          line.difference, line.noise);
   }
   for (const auto& [key, value] : report.facts)
@@ -82,10 +82,10 @@ dt {{ font-weight: bold }} dd {{ margin: 0 0 .6rem }}
 <h1>{0}</h1>
 {1}<p>{2} records were drawn. Guarantee: {3}. This page compares them with the noisy counts that were
 released, not with the data: it costs nothing and says nothing more about anybody.</p>
-<h2>Pairs of columns</h2>
-<p>Total variation between the records and the released counts of each measured pair, and about
-how much of it noise alone explains. Pairs that are not listed were not measured: the records have
-of them what follows from the listed ones.</p>
+<h2>Columns together</h2>
+<p>Total variation between the records and the released counts of the columns that were measured together, and about
+how much of it noise alone explains. What is not listed was not measured: the records
+have of it what follows from the rest.</p>
 <table>
 <thead><tr><th>columns</th><th>difference</th><th>noise</th></tr></thead>
 <tbody>

@@ -4,18 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "sotto/core/error.hpp"
-#include "sotto/mechanisms/counts.hpp"
 #include "sotto/models/linear/detail/non_private_fit.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr std::size_t kFewestBins = 2, kMostBins = 32;
-constexpr double kSignal =
-    2;  // average count of a cell, in units of the noise, that the rule wants
 constexpr double kRegularisation = 1e-4;
 
 // A number in [low, high] has bins of equal width; a boolean and a category have one cell for each
@@ -32,34 +27,22 @@ double bin_centre(std::size_t bin, double low, double high, std::size_t bins) {
   return low + (high - low) * (static_cast<double>(bin) + 0.5) / static_cast<double>(bins);
 }
 
-double cell_noise(const Budget& budget, double contributions) {
-  const double one = budget.is_pure()
-                         ? std::sqrt(2.0) / budget.pure_epsilon()
-                         : 1 / std::sqrt(2 * std::get<ZcdpBudget>(budget.kind()).rho.value());
-  return one * contributions;
+PerturbedHistogram::Options histogram_of(const PublicFacts& facts, const Budget& budget) {
+  return {.relation = facts.relation,
+          .budget = budget,
+          .rows = facts.rows,
+          .contributions = facts.contributions};
 }
 
 std::size_t bins_by_rule(const PublicFacts& facts, const Budget& budget) {
-  const double most = static_cast<double>(facts.rows) /
-                      (kSignal * cell_noise(budget, static_cast<double>(facts.contributions)));
-  std::size_t bins = kFewestBins;
-  while (bins < kMostBins && static_cast<double>(ProductGrid::cells(facts, bins + 1)) <= most &&
-         ProductGrid::cells(facts, bins + 1) <= ProductGrid::kMaximalCells)
-    ++bins;
-  return bins;
-}
-
-Distance count_distance(const PublicFacts& facts) {
-  const Distance one = histogram_distance(facts.relation);
-  const auto k = static_cast<double>(facts.contributions);
-  return {.l1 = one.l1 * k, .l2 = one.l2 * k};
+  return PerturbedHistogram::bins(histogram_of(facts, budget), [&](std::size_t bins) {
+    return ProductGrid::cells(facts, bins);
+  });
 }
 
 const PublicFacts& checked(const PublicFacts& facts, const Budget& budget) {
   if (std::holds_alternative<ApproximateBudget>(budget.kind()))
     throw InvalidArgument("input perturbation takes a pure epsilon or a rho");
-  if (facts.rows == 0)
-    throw InvalidArgument("the declared number of rows is 0; it must be at least 1");
   if (facts.columns.empty()) throw InvalidArgument("the columns of the rows are not known");
   for (const EncodedColumn& c : facts.columns) {
     if (c.hats == 0) continue;
@@ -71,12 +54,12 @@ const PublicFacts& checked(const PublicFacts& facts, const Budget& budget) {
 
 }  // namespace
 
-std::uint64_t ProductGrid::cells(const PublicFacts& facts, std::size_t numbers) {
+double ProductGrid::cells(const PublicFacts& facts, std::size_t numbers) {
   const bool classes = facts.kind != LinearKind::linear;
   double count = classes ? static_cast<double>(std::max<std::size_t>(facts.outputs, 2))
                          : static_cast<double>(numbers);
   for (const EncodedColumn& c : facts.columns) count *= static_cast<double>(cells_of(c, numbers));
-  return count < 0x1p62 ? static_cast<std::uint64_t>(count) : std::uint64_t{1} << 62;
+  return count;
 }
 
 ProductGrid::ProductGrid(const PublicFacts& facts, std::size_t numbers)
@@ -86,14 +69,6 @@ ProductGrid::ProductGrid(const PublicFacts& facts, std::size_t numbers)
       signed_target_(facts.kind != LinearKind::linear && facts.outputs == 1),
       size_(cells(facts, numbers)) {
   if (numbers == 0) throw InvalidArgument("the number of bins is 0; it must be at least 1");
-  if (size_ > kMaximalCells) {
-    throw Unsupported(
-        fmt::format("input perturbation counts every combination of values: {} cells, at most {} "
-                    "are allowed",
-                    size_ >= std::uint64_t{1} << 62 ? "more than 2^62" : fmt::format("{}", size_),
-                    kMaximalCells),
-        "use fewer columns, or another method");
-  }
 }
 
 std::optional<std::uint64_t> ProductGrid::cell(const ExactRows& rows, std::size_t i) const {
@@ -145,7 +120,7 @@ InputPerturbationPlan::InputPerturbationPlan(InputPerturbationOptions options, P
     : options_(options),
       facts_(checked(facts, budget)),
       grid_(facts_, options.bins != 0 ? options.bins : bins_by_rule(facts_, budget)),
-      noise_(counting_noise(facts_.relation, budget, count_distance(facts_), grid_.size())) {
+      histogram_(histogram_of(facts_, budget), grid_.size()) {
   if (options_.regularisation == 0) options_.regularisation = kRegularisation;
 }
 
@@ -153,39 +128,20 @@ std::string InputPerturbationPlan::describe() const {
   return fmt::format(
       "input perturbation: counts of {} cells ({} bins a number) with discrete {} noise of scale "
       "{:.4g}, turned into synthetic records; an ordinary {} fit on those",
-      grid_.size(), grid_.numbers(), noise_.gaussian() ? "Gaussian" : "Laplace", noise_.scale(),
-      name(facts_.kind));
+      grid_.size(), grid_.numbers(), histogram_.noise().gaussian() ? "Gaussian" : "Laplace",
+      histogram_.noise().scale(), name(facts_.kind));
 }
 
 std::vector<std::uint64_t> InputPerturbationPlan::counts(const ExactRows& rows) const {
-  std::vector<std::uint64_t> counts(grid_.size());
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(grid_.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (const auto cell = grid_.cell(rows, i)) ++counts[*cell];
   }
   return counts;
 }
 
-std::vector<std::uint64_t> cleaned_counts(std::vector<double> noisy, double total) {
-  for (double& v : noisy) v = std::max(v, 0.0);
-  std::vector<double> sorted = noisy;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  // With the m largest kept, lowering by (their sum − total)/m is right when it leaves them and no
-  // others above 0.
-  double sum = 0, lower = 0;
-  for (std::size_t m = 0; m < sorted.size(); ++m) {
-    sum += sorted[m];
-    const double candidate = (sum - total) / static_cast<double>(m + 1);
-    if (candidate < sorted[m]) lower = std::max(0.0, candidate);
-  }
-  std::vector<std::uint64_t> result(noisy.size());
-  for (std::size_t i = 0; i < noisy.size(); ++i)
-    result[i] = static_cast<std::uint64_t>(std::llround(std::max(0.0, noisy[i] - lower)));
-  return result;
-}
-
 Release<ExactRows> InputPerturbationPlan::synthesise(const ExactRows& rows, Rng& rng) const {
-  const std::vector<std::uint64_t> cells =
-      cleaned_counts(noisy_counts(noise_, counts(rows), rng), static_cast<double>(facts_.rows));
+  const std::vector<std::uint64_t> cells = histogram_.run(counts(rows), rng).value;
   const std::size_t features = facts_.dimension - (rows.intercept() != 0 ? 1 : 0);
   ExactRows synthetic(features, rows.norm_bound(), rows.intercept());
   std::vector<float> record(features);

@@ -171,6 +171,22 @@ std::pair<double, double> CellColumns::edges(const Column& column, std::uint32_t
           between(column.lower, column.upper, (at + 1) / parts)};
 }
 
+double CellColumns::place(std::size_t j, std::uint32_t cell) const {
+  const Column& column = columns_[j];
+  if (column.stride == 0)
+    return cell == 0 ? 0 : cell + 1 == column.cells ? 1 : (cell - 0.5) / (column.cells - 2.0);
+  const double inside = cell % column.stride, unit = cell / column.stride;
+  const double at = inside > 0 ? unit + (inside - 0.5) / (column.stride - 1) : unit;
+  return at / (column.upper - column.lower);
+}
+
+double CellColumns::width(std::size_t j, std::uint32_t cell) const {
+  const Column& column = columns_[j];
+  if (only(column, cell)) return 0;
+  return column.stride == 0 ? 1 / (column.cells - 2.0)
+                            : 1 / (column.stride - 1.0) / (column.upper - column.lower);
+}
+
 std::string CellColumns::text(std::size_t j, std::uint32_t cell, Rng& rng) const {
   const Column& column = columns_[j];
   if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : std::string();

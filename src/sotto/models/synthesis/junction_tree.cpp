@@ -71,6 +71,11 @@ Columns common(const Columns& a, const Columns& b) {
 
 }  // namespace
 
+void add_edges(std::span<const std::uint32_t> columns, std::vector<ColumnPair>& edges) {
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    for (std::size_t j = i + 1; j < columns.size(); ++j) edges.emplace_back(columns[i], columns[j]);
+}
+
 double junction_cells(std::span<const std::uint32_t> levels, std::span<const ColumnPair> edges) {
   double cells = 0;
   for (const Columns& clique : cliques_of(levels, edges)) cells += cells_of(levels, clique);

@@ -15,6 +15,7 @@ namespace {
 constexpr double kEnough = 1e-5;  // a fall of the loss in kWindow steps that ends the fit
 constexpr std::uint64_t kWindow = 20;
 constexpr double kNoise = 0.7;  // of the loss that noise alone would leave: nearer is fitting noise
+constexpr double kMostPotential = 1e6;  // e to its power is next to nothing, or all
 constexpr double kMomentum = 0.95;
 constexpr double kLonger = 1.05;  // a step that went well makes the next one longer
 
@@ -25,10 +26,10 @@ MarkovModel::MarkovModel(std::vector<std::uint32_t> levels,
     : levels_(std::move(levels)) {
   std::vector<ColumnPair> edges;
   for (const auto& columns : terms) {
-    const bool fits = !columns.empty() && columns.size() <= 2 && columns.back() < levels_.size() &&
-                      (columns.size() == 1 || columns[0] < columns[1]);
-    if (!fits) throw InvalidArgument("a term of the model names columns that are none");
-    if (columns.size() == 2) edges.emplace_back(columns[0], columns[1]);
+    if (columns.empty() || columns.back() >= levels_.size() ||
+        std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) != columns.end())
+      throw InvalidArgument("a term of the model names columns that are none");
+    add_edges(columns, edges);
   }
   if (junction_cells(levels_, edges) > kMostCells)
     throw InvalidArgument("the cliques of the model have too many cells");
@@ -204,7 +205,9 @@ void MarkovModel::fit(const std::vector<Marginal>& measured, double total, std::
     const double momentum = std::min(kMomentum, since / (since + 3));
     for (std::size_t t = 0; t < terms_.size(); ++t)
       for (std::size_t k = 0; k < from[t].size(); ++k)
-        potentials_[t][k] = from[t][k] + momentum * velocity[t][k] - alpha * gradient[t][k];
+        potentials_[t][k] =
+            std::clamp(from[t][k] + momentum * velocity[t][k] - alpha * gradient[t][k],
+                       -kMostPotential, kMostPotential);
     propagate();
     const double then = loss(measured, total, marginals(), next);
     if (then <= now) {

@@ -1,5 +1,6 @@
 #include "sotto/models/synthesis/synthesis_family.hpp"
 
+#include "sotto/models/synthesis/detail/histogram_training.hpp"
 #include "sotto/models/synthesis/detail/synthesis_model.hpp"
 #include "sotto/models/synthesis/detail/synthesis_training.hpp"
 
@@ -9,6 +10,11 @@ namespace {
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // numbers are read as they are
   return schema;
+}
+
+std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
+  return request.method == "histogram" ? histogram_training(facts, request)
+                                       : synthesis_training(facts, request);
 }
 
 }  // namespace
@@ -21,15 +27,18 @@ Family synthesis_family() {
                  {Task::generate},
                  "a generator of records with the same marginals; sotto synthesize draws them"}},
       .methods = {{"marginals", "noisy counts of columns and of pairs of columns", {"bins"}},
+                  {"histogram",
+                   "noisy counts of all combinations of values; for few columns",
+                   {"bins"}},
                   {"none", "no noise: NOT PRIVATE", {"bins"}}},
       .options = {{.name = "bins",
                    .type = OptionType::whole,
                    .value = "N",
-                   .help = "bins of a numeric column, unless it has one for each whole number",
+                   .help = "fine bins of a numeric column, of which its levels are made",
                    .fallback = "128",
                    .range = Range::between(1, 4096)}},
       .prepare = prepare,
-      .plan = synthesis_training,
+      .plan = plan,
       .load = load_synthesis};
 }
 

@@ -2,6 +2,7 @@
 //
 // What       One kind, `synthesis`. Method `marginals`: noisy counts of every column, then of the
 //            pairs of columns that depend on each other most, and the Markov model that fits them.
+//            Method `histogram`: noisy counts of all combinations, for few columns.
 // Guarantee  As the schema's relation and unit say; pure ε, (ε, δ) or ρ. Records that are drawn are
 //            post-processing and cost nothing, however many.
 // Method     docs/math/synthesis.md: select, measure, generate.

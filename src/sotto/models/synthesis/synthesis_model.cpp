@@ -91,8 +91,8 @@ class SynthesisGenerator final : public Generator {
     for (std::size_t t = 0; t < counts.size(); ++t) {
       const std::vector<std::uint32_t>& of = model_.measured[t].columns;
       for (std::size_t r = 0; r < records.size(); r += width) {
-        std::size_t at = records[r + of[0]];
-        if (of.size() == 2) at = at * model_.columns[of[1]].levels + records[r + of[1]];
+        std::size_t at = 0;
+        for (const std::uint32_t c : of) at = at * model_.columns[c].levels + records[r + c];
         ++counts[t][at];
       }
     }
@@ -206,9 +206,10 @@ void check(const SynthesisModel& model, const Facts& facts) {
   }
   for (std::size_t t = 0; t < model.measured.size(); ++t) {
     const Marginal& m = model.measured[t];
-    if (m.columns.empty() || m.columns.size() > 2 || m.columns.back() >= levels.size() ||
-        (m.columns.size() == 2 && m.columns[0] >= m.columns[1]) || !(m.deviation > 0) ||
-        !std::isfinite(m.deviation))
+    if (m.columns.empty() || m.columns.back() >= levels.size() ||
+        std::adjacent_find(m.columns.begin(), m.columns.end(), std::greater_equal<>()) !=
+            m.columns.end() ||
+        !(m.deviation > 0) || !std::isfinite(m.deviation))
       does_not_fit();
     double cells = 1;
     for (const std::uint32_t c : m.columns) cells *= levels[c];
@@ -219,7 +220,7 @@ void check(const SynthesisModel& model, const Facts& facts) {
       if (!std::isfinite(x)) does_not_fit();
     for (const double x : model.potentials[t])
       if (!(std::abs(x) <= kMostPotential)) does_not_fit();
-    if (m.columns.size() == 2) edges.emplace_back(m.columns[0], m.columns[1]);
+    add_edges(m.columns, edges);
   }
   if (junction_cells(levels, edges) > MarkovModel::kMostCells) does_not_fit();
 }

@@ -63,10 +63,11 @@ Table table_of(const Rows& rows, const Encoder& encoder) {
   return table;
 }
 
-TrainingRequest request_for(const std::optional<Budget>& budget) {
+TrainingRequest request_for(const std::optional<Budget>& budget,
+                            const std::string& method = "marginals") {
   const Family family = synthesis_family();
   return {.kind = "synthesis",
-          .method = budget ? "marginals" : "none",
+          .method = budget ? method : "none",
           .budget = budget,
           .options = OptionValues(options_of(family, "synthesis"), {})};
 }
@@ -92,9 +93,10 @@ Rows records(std::size_t count, unsigned seed = 1) {
 }
 
 Rows drawn_from(const Rows& rows, const Schema& schema, const std::optional<Budget>& budget,
-                std::size_t count, std::uint64_t seed = 1) {
+                std::size_t count, std::uint64_t seed = 1,
+                const std::string& method = "marginals") {
   const Family family = synthesis_family();
-  const TrainingRequest request = request_for(budget);
+  const TrainingRequest request = request_for(budget, method);
   const Facts facts = facts_for(family, schema, request);
   const Table table = table_of(rows, *facts.encoder);
   Rng rng = Rng::insecure_seed(seed);
@@ -287,8 +289,11 @@ TEST(Synthesis, NeighboursReplayWithinTheSensitivityAndDrawTheSameRecords) {
       const Schema schema = schema_of(relation, 33, unit);
       const Facts facts = facts_of(schema);
       const std::size_t changed = unit.empty() ? 1 : 3;
-      for (const Budget& budget : {Budget::approximate(8, 1e-6), Budget::pure(8)}) {
-        const auto plan = plan_training(synthesis_family(), facts, request_for(budget));
+      for (const auto& [budget, method] : {std::pair{Budget::approximate(8, 1e-6), "marginals"},
+                                           {Budget::pure(8), "marginals"},
+                                           {Budget::approximate(8, 1e-6), "histogram"},
+                                           {Budget::pure(8), "histogram"}}) {
+        const auto plan = plan_training(synthesis_family(), facts, request_for(budget, method));
         std::vector<Rows> records_of(2);
         std::size_t next = 0;
         const auto run = [&](Rows rows, std::size_t nulls) {
@@ -323,6 +328,24 @@ TEST(Synthesis, NeighboursReplayWithinTheSensitivityAndDrawTheSameRecords) {
       }
     }
   }
+}
+
+TEST(Synthesis, TheHistogramOfAllColumnsKeepsWhatThreeOfThemSayTogether) {
+  const Rows rows = records(20000);
+  const auto fact = [](const Row& r) { return r[3] == "true" && r[4] == "south" && r[5] == "yes"; };
+  for (const Budget& budget : {Budget::approximate(1, 1e-6), Budget::pure(1)}) {
+    const Rows drawn =
+        drawn_from(rows, schema_of("add_remove", 20000), budget, 20000, 1, "histogram");
+    ASSERT_EQ(drawn.size(), 20000u);
+    EXPECT_NEAR(share(drawn, fact), share(rows, fact), 0.02);
+    for (const Row& r : drawn)
+      EXPECT_TRUE(std::stod(r[0]) >= 17 && std::stod(r[0]) <= 90 && std::stod(r[1]) >= -250.5 &&
+                  std::stod(r[1]) <= 1e5);
+  }
+  for (const Rows& odd : {Rows{}, Rows{rows[0]}})
+    EXPECT_EQ(
+        drawn_from(odd, schema_of("add_remove", 10), Budget::pure(0.1), 9, 1, "histogram").size(),
+        9u);
 }
 
 TEST(Synthesis, AGeneratorThatWasKeptDrawsTheSameRecords) {

@@ -1,20 +1,15 @@
 // Input perturbation: a noisy histogram of the whole encoded record becomes synthetic records,
 // which any estimator may use.
 //
-// What       Every record falls into one cell of a public product grid (categories × bins of
-//            numbers × target). Cell counts get noise once; synthetic records are as many copies of
+// What       The perturbed histogram of the encoded record and its target
+//            (synthesis/detail/perturbed_histogram.hpp); synthetic records are as many copies of
 //            each cell's centre as its cleaned count; an ordinary fit follows.
-// Guarantee  event(): one discrete Laplace (pure ε) or Gaussian (ρ) on the counts. The synthetic
-//            records and whatever is computed from them are post-processing.
-// Method     One record changes one count by 1 (add_remove, zero_out: ℓ1 = ℓ2 = 1) or two
-//            (replace_one: ℓ1 = 2, ℓ2 = √2); k contributions, k times that. Cleaning: all counts
-//            are lowered by one number and cut at 0 such that they sum to the declared number of
-//            rows, then rounded. Bins of a number: as many, 2 to 32, as leave an average cell twice
-//            the noise; public facts only.
-//            More than 2^20 cells even with two bins for a number are refused: noise would be all
-//            there is.
+// Guarantee  event(): that of the histogram. The synthetic records and whatever is computed from
+//            them are post-processing.
+// Method     One axis for each column and one for the target: a cell for each value, bins of
+//            numbers.
 // Numerics   Counts are whole numbers and the noise is exact.
-// Reference  [BLR08] for releasing data for later use; docs/math/input-perturbation.md.
+// Reference  docs/math/input-perturbation.md.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +21,22 @@
 #include "sotto/core/relation.hpp"
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
-#include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 #include "sotto/models/linear/method_choice.hpp"
+#include "sotto/models/synthesis/detail/perturbed_histogram.hpp"
 
 namespace sotto {
 
 // The product grid: one axis for each column of the encoded row, one for the target.
 class ProductGrid {
  public:
-  static constexpr std::uint64_t kMaximalCells = 1 << 20;
-
-  // numbers: bins of a numeric column (and of a numeric target). Throws Unsupported beyond
-  // kMaximalCells.
+  // numbers: bins of a numeric column (and of a numeric target).
   ProductGrid(const PublicFacts& facts, std::size_t numbers);
-  // How many cells there would be; saturates.
-  static std::uint64_t cells(const PublicFacts& facts, std::size_t numbers);
+  // How many cells there would be, however many.
+  static double cells(const PublicFacts& facts, std::size_t numbers);
 
-  std::uint64_t size() const { return size_; }
+  double size() const { return size_; }
   std::size_t numbers() const { return numbers_; }
   // The cell of a row; none for the null record.
   std::optional<std::uint64_t> cell(const ExactRows& rows, std::size_t i) const;
@@ -55,7 +47,7 @@ class ProductGrid {
   std::vector<EncodedColumn> columns_;
   std::size_t numbers_, classes_;  // classes_: 0 for a numeric target
   bool signed_target_;             // −1 and 1 instead of 0 and 1
-  std::uint64_t size_;
+  double size_;
 };
 
 struct InputPerturbationOptions {
@@ -69,8 +61,8 @@ class InputPerturbationPlan {
   // budget: a pure ε or a ρ.
   InputPerturbationPlan(InputPerturbationOptions options, PublicFacts facts, const Budget& budget);
 
-  Event event() const { return noise_.event(); }
-  Relation relation() const { return noise_.relation(); }
+  Event event() const { return histogram_.event(); }
+  Relation relation() const { return histogram_.relation(); }
   std::string describe() const;
   const ProductGrid& grid() const { return grid_; }
 
@@ -83,11 +75,7 @@ class InputPerturbationPlan {
   InputPerturbationOptions options_;
   PublicFacts facts_;
   ProductGrid grid_;
-  LatticeNoise noise_;
+  PerturbedHistogram histogram_;
 };
-
-// Lowers all counts by the same amount ≥ 0 and cuts them at 0 such that they sum to at most
-// `total`, then rounds.
-std::vector<std::uint64_t> cleaned_counts(std::vector<double> noisy, double total);
 
 }  // namespace sotto

@@ -50,6 +50,11 @@ class CellColumns {
   std::size_t offset(std::size_t column) const { return columns_[column].offset; }
   std::size_t size() const { return size_; }
 
+  // Of a number: where the middle of a cell lies between the bounds, 0 … 1, and how wide it is;
+  // 0 for a cell of one number.
+  double place(std::size_t column, std::uint32_t cell) const;
+  double width(std::size_t column, std::uint32_t cell) const;
+
   // Not for null records.
   void read(const Table& table, std::size_t row, std::span<std::uint32_t> cells) const;
   // A cell as text for a CSV file.

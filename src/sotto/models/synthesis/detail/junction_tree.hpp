@@ -25,6 +25,9 @@ struct JunctionTree {
 
 using ColumnPair = std::pair<std::uint32_t, std::uint32_t>;
 
+// Between every two of these columns.
+void add_edges(std::span<const std::uint32_t> columns, std::vector<ColumnPair>& edges);
+
 JunctionTree junction_tree(std::span<const std::uint32_t> levels,
                            std::span<const ColumnPair> edges);
 // How many cells all cliques of that tree have together; a number however many.

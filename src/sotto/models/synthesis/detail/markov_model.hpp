@@ -29,7 +29,7 @@ namespace sotto {
 
 // Counts of the combinations of levels of some columns, the last column fastest.
 struct Marginal {
-  std::vector<std::uint32_t> columns;  // ascending; one or two
+  std::vector<std::uint32_t> columns;  // ascending
   std::vector<double> counts;          // noisy
   double deviation = 1;                // standard deviation of the noise of each
 };

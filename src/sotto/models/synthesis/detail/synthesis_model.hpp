@@ -14,9 +14,9 @@ namespace sotto {
 struct SynthesisModel {
   std::uint32_t bins = 0;
   double total = 0;  // about how many records were measured; released
-  std::vector<ColumnLevels> columns;
-  std::vector<Marginal> measured;
-  std::vector<std::vector<double>> potentials;  // of each of these
+  std::vector<ColumnLevels> columns = {};
+  std::vector<Marginal> measured = {};
+  std::vector<std::vector<double>> potentials = {};  // of each of these
 };
 
 // Checks the model against the facts: throws DataError.
