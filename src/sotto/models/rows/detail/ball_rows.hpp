@@ -50,7 +50,7 @@ class EncodedRows {
 
  private:
   std::size_t width_;
-  RowStore rows_;
+  RowStore<float> rows_;
 };
 
 // One record in the ball, in steps; returns nothing outside of it.
@@ -70,7 +70,7 @@ class BallRows {
 
  private:
   std::size_t width_;
-  RowStore rows_;
+  RowStore<float> rows_;
 };
 
 }  // namespace sotto
