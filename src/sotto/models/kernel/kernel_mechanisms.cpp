@@ -13,7 +13,7 @@ constexpr double kSmallMu = 0.14, kLargeMu = 0.25;  // about ε = 0.5 and 1 at �
 constexpr double kFirstShare = 0.25;                // of the descent, to see which columns matter
 constexpr double kTwoStages = 1500;                 // records for each unit of noise
 constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
-constexpr double kWaveRoom = 4e7;                              // pairs × records kept in memory
+constexpr double kWaveRoom = 1.2e7;  // pairs × records: what a round walks through
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 
@@ -30,7 +30,7 @@ FeatureSizes sizes_of(const KernelSetting& s, double mu) {
     return sizes;
   }
   const std::uint64_t room =
-      static_cast<std::uint64_t>(std::max(20.0, std::floor(kWaveRoom / std::max(1.0, s.rows))));
+      static_cast<std::uint64_t>(std::max(30.0, std::floor(kWaveRoom / std::max(1.0, s.rows))));
   sizes.fourier = s.options.fourier.value_or(
       std::min<std::uint64_t>(s.loss == MarginLoss::classes ? 400 : 200, room));
   sizes.trees = s.options.trees.value_or(s.loss != MarginLoss::classes && mu >= kLargeMu ? 100 : 0);
