@@ -11,7 +11,7 @@
 #include "shell/app.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -53,8 +53,8 @@ class ReleaseCommand : public testing::Test {
 
   // Empty when the command behaves on the two files as neighbours must.
   static std::string difference(const Words& words, const std::string& a, const std::string& b) {
-    return test::check_neighbours([&](Rng& rng) { return release(words, a, rng); },
-                                  [&](Rng& rng) { return release(words, b, rng); });
+    return replay::check_neighbours([&](Rng& rng) { return release(words, a, rng); },
+                                    [&](Rng& rng) { return release(words, b, rng); });
   }
 
   static std::vector<Words> statistics() {

@@ -3,6 +3,8 @@
 // it declares, and nothing else that leaves the process (text, messages, files) may differ at all.
 #include <gmock/gmock.h>
 
+#include <regex>
+
 #include "family_offers_test.hpp"
 
 namespace sotto::cli {

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <regex>
 
 #include "family_offers_test.hpp"
 

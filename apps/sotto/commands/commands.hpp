@@ -10,6 +10,7 @@
 namespace sotto::cli {
 
 Command account_command();
+Command audit_command();
 Command bench_command();
 Command calibrate_command();
 Command completion_command();

@@ -51,11 +51,11 @@ Command make_table() {
                    .help = "show the version and what is built in",
                    .group = "Common options"},
                   json_option()},
-      .commands = {release_command(), schema_command(), train_command(), evaluate_command(),
-                   predict_command(), sweep_command(), inspect_command(), verify_command(),
-                   ledger_command(), key_command(), account_command(), calibrate_command(),
-                   local_command(), noise_command(), bench_command(), completion_command(),
-                   man_command(), help_command(), docs_command()},
+      .commands = {release_command(),    schema_command(), train_command(),   evaluate_command(),
+                   predict_command(),    sweep_command(),  inspect_command(), verify_command(),
+                   ledger_command(),     key_command(),    audit_command(),   account_command(),
+                   calibrate_command(),  local_command(),  noise_command(),   bench_command(),
+                   completion_command(), man_command(),    help_command(),    docs_command()},
   };
   root.options.back().group = "Common options";
   add_common_options(root);

@@ -136,6 +136,15 @@ TEST(HardSpecs, ATotalThatNoGridHoldsIsNoDefect) {
   }
 }
 
+// Seconds of transforms for an ε of three million, and no answer at the end.
+TEST(HardSpecs, LossesThatProtectNothingAreNotComputed) {
+  const Spec spec{Relation::zero_out,
+                  {GaussianMixtureEvent{3e-4, {0.17, 0.11, 0.77}, {0.01, 0.44, 0.55}},
+                   GaussianMixtureEvent{2.6, {0.16, 0.5, 0}, {5e-4, 2e-4, 0.9993}}}};
+  EXPECT_THROW(epsilon(spec, Delta(5e-3), {.accountant = Accountant::pld}), AccountingError);
+  EXPECT_GT(epsilon(spec, Delta(5e-3)).upper, 1e6);
+}
+
 TEST(HardSpecs, DrawingOftenWithReplacementIsBoundedQuickly) {
   for (const std::uint64_t population : {10, 1'000, 1'000'000}) {
     const SampledEvent e{Scheme::with_replacement, 1, 1'000'000, population,

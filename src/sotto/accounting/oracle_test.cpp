@@ -1,6 +1,5 @@
-// Single-mechanism formulas against 300-bit arithmetic.
+// Single-mechanism formulas against 600-bit arithmetic.
 #include <gtest/gtest.h>
-#include <mpfr.h>
 
 #include <cmath>
 
@@ -9,47 +8,13 @@
 #include "sotto/accounting/renyi/renyi_mechanisms.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/numeric/mills.hpp"
+#include "support/real.hpp"
 
 namespace sotto {
 namespace {
 
-// A value type around mpfr_t, just enough for the formulas below.
-class Real {
- public:
-  Real(double x = 0) {
-    mpfr_init2(v_, 300), mpfr_set_d(v_, x, MPFR_RNDN);
-  }  // NOLINT: implicit on purpose
-  Real(const Real& o) { mpfr_init2(v_, 300), mpfr_set(v_, o.v_, MPFR_RNDN); }
-  Real& operator=(const Real& o) { return mpfr_set(v_, o.v_, MPFR_RNDN), *this; }
-  ~Real() { mpfr_clear(v_); }
-  double value() const { return mpfr_get_d(v_, MPFR_RNDN); }
-  friend Real operator+(const Real& a, const Real& b) { return apply(mpfr_add, a, b); }
-  friend Real operator-(const Real& a, const Real& b) { return apply(mpfr_sub, a, b); }
-  friend Real operator*(const Real& a, const Real& b) { return apply(mpfr_mul, a, b); }
-  friend Real operator/(const Real& a, const Real& b) { return apply(mpfr_div, a, b); }
-  friend Real exp(const Real& a) { return apply(mpfr_exp, a); }
-  friend Real log(const Real& a) { return apply(mpfr_log, a); }
-  friend Real sqrt(const Real& a) { return apply(mpfr_sqrt, a); }
-  friend Real erfc(const Real& a) { return apply(mpfr_erfc, a); }
-  friend Real pow(const Real& a, const Real& b) { return apply(mpfr_pow, a, b); }
-
- private:
-  template <class F>
-  static Real apply(F f, const Real& a, const Real& b) {
-    Real r;
-    f(r.v_, a.v_, b.v_, MPFR_RNDN);
-    return r;
-  }
-  template <class F>
-  static Real apply(F f, const Real& a) {
-    Real r;
-    f(r.v_, a.v_, MPFR_RNDN);
-    return r;
-  }
-  mpfr_t v_;
-};
-
-Real upper_tail(const Real& x) { return Real(0.5) * erfc(x / sqrt(Real(2))); }
+using test::Real;
+using test::upper_tail;
 
 double gaussian_delta(double mu, double epsilon) {
   const Real m(mu), e(epsilon), u = e / m - m / Real(2);

@@ -8,13 +8,13 @@
 #include <set>
 #include <thread>
 
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
 namespace {
 
-using test::check_neighbours;
+using replay::check_neighbours;
 
 // A "mechanism" that announces a query and draws as many words as told.
 void noised(Rng& rng, double value, double sensitivity, int draws = 1, double scale = 1) {
@@ -209,8 +209,8 @@ TEST(RecordReplay, GivesTheSameNoiseToTheSameQueryNumber) {
     word = rng.next_u64();
     return std::nullopt;
   };
-  test::record(3, [&](Rng& r) { return run(r, first); });
-  test::record(3, [&](Rng& r) { return run(r, second); });
+  replay::record(3, [&](Rng& r) { return run(r, first); });
+  replay::record(3, [&](Rng& r) { return run(r, second); });
   EXPECT_EQ(first, second);
 }
 

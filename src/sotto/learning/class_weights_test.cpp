@@ -6,7 +6,7 @@
 #include "majority_family_test.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -108,7 +108,7 @@ TEST(ClassWeights, NeighboursReplayWithinTheSensitivityAndCostTheBudget) {
           return plan->run(*table_in_memory(table, 1), rng).event();
         };
       };
-      EXPECT_EQ(test::check_neighbours(run(base), run(other)), "");
+      EXPECT_EQ(replay::check_neighbours(run(base), run(other)), "");
     }
   }
 }
@@ -124,7 +124,7 @@ TEST(ClassWeights, ReplayCatchesWhatIsNoNeighbour) {
       return plan->run(*table_in_memory(table, 1), rng).event();
     };
   };
-  EXPECT_NE(test::check_neighbours(run({0, 1}), run({0, 1, 1, 1})), "");
+  EXPECT_NE(replay::check_neighbours(run({0, 1}), run({0, 1, 1, 1})), "");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "sotto/accounting/account.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -145,7 +145,7 @@ TEST(PrivateEvaluation, ReplaysOnNeighboursWhateverTheModelSays) {
               const auto on = [&](const std::vector<ScoredRow>& rows) {
                 return [&](Rng& rng) -> std::optional<Event> { return plan.run(rows, rng).event; };
               };
-              EXPECT_EQ(test::check_neighbours(on(a), on(b)), "");
+              EXPECT_EQ(replay::check_neighbours(on(a), on(b)), "");
             }
           }
         }

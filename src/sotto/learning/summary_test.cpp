@@ -7,7 +7,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -127,8 +127,8 @@ TEST(Summary, NeighboursReplayWithinTheSensitivity) {
       for (const std::string& a : kExtremes) {
         for (const std::string& b : kExtremes) {
           const bool replace = plan.relation() == Relation::replace_one;
-          EXPECT_EQ(test::check_neighbours(run_on(plan, {kBase + a}),
-                                           run_on(plan, {kBase + (replace ? b : "")})),
+          EXPECT_EQ(replay::check_neighbours(run_on(plan, {kBase + a}),
+                                             run_on(plan, {kBase + (replace ? b : "")})),
                     "");
         }
       }
@@ -141,25 +141,25 @@ TEST(Summary, GroupsAndConditionsReplayWithinTheSensitivity) {
   const SummaryPlan plan(schema_of("add_remove"),
                          request_of(kAll, {"age>=20", "city=A|other"}, "ill"), Budget::pure(1));
   for (const std::string& a : kExtremes)
-    EXPECT_EQ(test::check_neighbours(run_on(plan, {kBase + a}), run_on(plan, {kBase})), "");
+    EXPECT_EQ(replay::check_neighbours(run_on(plan, {kBase + a}), run_on(plan, {kBase})), "");
 }
 
 // The queries of all groups together, as one vector, move by no more than one group may: the sum
 // over groups of ‖difference‖ relative to the declared sensitivity is at most 1 for a record, and
 // for the k records of a user however they are spread.
 double total_movement(const SummaryPlan& plan, const Records& a, const Records& b) {
-  const test::Recording first = test::record(1, run_on(plan, a)),
-                        second = test::record(1, run_on(plan, b), &first);
+  const replay::Recording first = replay::record(1, run_on(plan, a)),
+                          second = replay::record(1, run_on(plan, b), &first);
   EXPECT_EQ(first.queries.size(), second.queries.size());
   const std::size_t groups = 3, statistics = first.queries.size() / groups;
   double largest = 0;
   for (std::size_t s = 0; s < statistics; ++s) {
     double moved = 0;
     for (std::size_t g = 0; g < groups; ++g) {
-      const test::QueryRecord& x = first.queries[s * groups + g];
-      const test::QueryRecord& y = second.queries[s * groups + g];
-      moved +=
-          static_cast<double>(test::norm_of_difference(x.values, y.values, x.norm)) / x.sensitivity;
+      const replay::QueryRecord& x = first.queries[s * groups + g];
+      const replay::QueryRecord& y = second.queries[s * groups + g];
+      moved += static_cast<double>(replay::norm_of_difference(x.values, y.values, x.norm)) /
+               x.sensitivity;
     }
     largest = std::max(largest, moved);
   }

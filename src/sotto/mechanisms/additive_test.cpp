@@ -7,7 +7,7 @@
 
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/plan.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -198,8 +198,8 @@ TEST(AdditiveMechanism, ReplayOnNeighboursDiffersByAtMostTheSensitivity) {
           };
           // The sum a + step is rounded; keep only pairs that are neighbours as doubles.
           std::vector<long double> la(a.begin(), a.end()), lb(b.begin(), b.end());
-          if (test::norm_of_difference(la, lb, norm) > sensitivity) continue;
-          EXPECT_EQ(test::check_neighbours(run(a), run(b)), "");
+          if (replay::norm_of_difference(la, lb, norm) > sensitivity) continue;
+          EXPECT_EQ(replay::check_neighbours(run(a), run(b)), "");
         }
       }
     }

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "sotto/core/plan.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/mechanisms/stability_histogram.hpp"
-#include "support/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -47,8 +47,8 @@ TEST(Count, ReplayOnNeighboursDiffersByAtMostOneRecord) {
         return
             [&plan, count](Rng& rng) -> std::optional<Event> { return plan.run(count, rng).event; };
       };
-      EXPECT_EQ(test::check_neighbours(run(41), run(42)), "");
-      EXPECT_NE(test::check_neighbours(run(41), run(43)), "") << "two records must be caught";
+      EXPECT_EQ(replay::check_neighbours(run(41), run(42)), "");
+      EXPECT_NE(replay::check_neighbours(run(41), run(43)), "") << "two records must be caught";
     }
   }
 }
@@ -98,12 +98,12 @@ TEST(Histogram, ReplayOnEveryPairOfNeighbours) {
       for (const std::string from : {"a", "b", "c", "unknown"}) {
         std::vector<std::string> data = rest;
         data.push_back(from);
-        EXPECT_EQ(test::check_neighbours(run(data), run(rest)), "");
+        EXPECT_EQ(replay::check_neighbours(run(data), run(rest)), "");
         if (relation != Relation::replace_one) continue;
         for (const std::string to : {"a", "b", "c", "unknown"}) {
           std::vector<std::string> other = rest;
           other.push_back(to);
-          EXPECT_EQ(test::check_neighbours(run(data), run(other)), "");
+          EXPECT_EQ(replay::check_neighbours(run(data), run(other)), "");
         }
       }
     }

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "sotto/core/plan.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -80,7 +80,7 @@ TEST(Covariance, NeighboursReplayWithinTheSensitivity) {
           const auto on = [&](const Pairs& pairs) {
             return [&](Rng& rng) -> std::optional<Event> { return run(plan, pairs, rng).event; };
           };
-          EXPECT_EQ(test::check_neighbours(on(one), on(other)), "");
+          EXPECT_EQ(replay::check_neighbours(on(one), on(other)), "");
         }
       }
     }
@@ -96,8 +96,8 @@ TEST(Covariance, ContributionsArePaidFor) {
   };
   const CovariancePlan three = plan_of(Relation::add_remove, Budget::pure(1), 3),
                        mutant = plan_of(Relation::add_remove, Budget::pure(1), 1);
-  EXPECT_EQ(test::check_neighbours(on(three, one), on(three, other)), "");
-  EXPECT_NE(test::check_neighbours(on(mutant, one), on(mutant, other)), "");
+  EXPECT_EQ(replay::check_neighbours(on(three, one), on(three, other)), "");
+  EXPECT_NE(replay::check_neighbours(on(mutant, one), on(mutant, other)), "");
 }
 
 // How far off the answers are is what the interval says: 95 in 100, with room for luck at 1e-6.

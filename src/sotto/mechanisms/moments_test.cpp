@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "sotto/core/plan.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/mechanisms/hostile_data_test.hpp"
 #include "sotto/noise/grid.hpp"
-#include "support/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -68,7 +68,7 @@ TEST(Moments, ReplayOnHostileNeighboursNeverMovesAnythingByMoreThanDeclared) {
             const std::size_t at = pick.next_u64() % records.size();
             const Records other =
                 neighbour(records, at, relation, test::hostile_value(pick, lower, upper));
-            ASSERT_EQ(test::check_neighbours(run_on(plan, records), run_on(plan, other)), "")
+            ASSERT_EQ(replay::check_neighbours(run_on(plan, records), run_on(plan, other)), "")
                 << plan.describe() << " bounds " << lower << " " << upper;
             ++checked;
           }
@@ -90,12 +90,12 @@ TEST(Moments, DeclaredSensitivityIsTight) {
         for (double a : {-2.0, 2.0, 6.0}) {
           for (double b : {-2.0, 2.0, 6.0}) {
             const Records records{a, 1.0}, other = neighbour(records, 0, relation, b);
-            const auto x = test::record(1, run_on(plan, records)),
-                       y = test::record(1, run_on(plan, other));
+            const auto x = replay::record(1, run_on(plan, records)),
+                       y = replay::record(1, run_on(plan, other));
             declared = x.queries[0].sensitivity;
             largest =
-                std::max(largest, test::norm_of_difference(x.queries[0].values, y.queries[0].values,
-                                                           x.queries[0].norm));
+                std::max(largest, replay::norm_of_difference(
+                                      x.queries[0].values, y.queries[0].values, x.queries[0].norm));
           }
         }
         EXPECT_GE(largest, 0.999L * declared) << plan.describe();

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/plan.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -108,7 +108,7 @@ TEST_P(EveryNorm, ReplayOnNeighboursDiffersByAtMostTheSensitivityAndCostsNoMore)
         auto run = [&](const std::vector<double>& q) {
           return [&](Rng& rng) -> std::optional<Event> { return mechanism.run(q, rng).event; };
         };
-        EXPECT_EQ(test::check_neighbours(run(a), run(b)), "");
+        EXPECT_EQ(replay::check_neighbours(run(a), run(b)), "");
       }
     }
   }

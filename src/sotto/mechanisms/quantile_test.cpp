@@ -7,9 +7,9 @@
 #include <map>
 
 #include "sotto/core/plan.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/mechanisms/bounds_estimate.hpp"
 #include "sotto/mechanisms/hostile_data_test.hpp"
-#include "support/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -122,7 +122,7 @@ TEST(Quantile, ReplayOnHostileNeighboursMovesTheScoresByAtMostTheSensitivity) {
           auto run = [&](const std::vector<double>& d) {
             return [&](Rng& rng) -> std::optional<Event> { return plan.run(d, rng).event; };
           };
-          ASSERT_EQ(test::check_neighbours(run(data), run(other)), "");
+          ASSERT_EQ(replay::check_neighbours(run(data), run(other)), "");
         }
       }
     }
@@ -211,7 +211,7 @@ TEST(BoundsEstimate, ReplayOnHostileNeighbours) {
       auto run = [&](const std::vector<double>& d) {
         return [&](Rng& rng) -> std::optional<Event> { return plan.run(d, rng).event; };
       };
-      ASSERT_EQ(test::check_neighbours(run(data), run(other)), "");
+      ASSERT_EQ(replay::check_neighbours(run(data), run(other)), "");
     }
   }
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sotto/core/plan.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -83,7 +83,7 @@ TEST(RandomizedResponse, ReplayUsesRandomnessInTheSameWayOnEveryInput) {
     return
         [&mechanism, x](Rng& rng) -> std::optional<Event> { return mechanism.run(x, rng).event; };
   };
-  for (std::uint64_t x = 0; x < 5; ++x) EXPECT_EQ(test::check_neighbours(run(0), run(x)), "");
+  for (std::uint64_t x = 0; x < 5; ++x) EXPECT_EQ(replay::check_neighbours(run(0), run(x)), "");
 }
 
 TEST(RandomizedResponse, RefusesSenselessInput) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sotto/core/plan.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -169,7 +169,7 @@ TEST(SparseVector, ReplayOnHostileNeighboursMovesEachQueryByAtMostItsSensitivity
     auto run = [&](const std::vector<SparseQuery>& q) {
       return [&](Rng& rng) -> std::optional<Event> { return plan.run(q, rng).event; };
     };
-    ASSERT_EQ(test::check_neighbours(run(a), run(b)), "");
+    ASSERT_EQ(replay::check_neighbours(run(a), run(b)), "");
   }
 }
 

@@ -2,8 +2,8 @@
 // not matter.
 #include <limits>
 
+#include "sotto/core/record_replay.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -65,8 +65,8 @@ TEST(Trainer, AWholeRunOnNeighboursStaysWithinItsSensitivities) {
         if (noise == NoiseKind::exact && c.relation == Relation::replace_one &&
             c.sampling == Sampling::poisson)
           continue;  // this as well
-        EXPECT_EQ(test::check_neighbours(run_on(a, c, noise, adaptive),
-                                         run_on(c.neighbour, c, noise, adaptive)),
+        EXPECT_EQ(replay::check_neighbours(run_on(a, c, noise, adaptive),
+                                           run_on(c.neighbour, c, noise, adaptive)),
                   "")
             << name(c.relation) << " " << name(c.sampling) << " " << name(noise) << " " << adaptive;
       }
@@ -83,9 +83,9 @@ TEST(Trainer, ReleasesNothingBesideItsNoisedQueries) {
     for (const bool adaptive : {false, true}) {
       if (adaptive && noise == NoiseKind::exact) continue;
       Tensor first, second;
-      const auto recording = test::record(5, run_on(a, c, noise, adaptive, &first));
+      const auto recording = replay::record(5, run_on(a, c, noise, adaptive, &first));
       EXPECT_EQ(recording.queries.size(), adaptive ? 12u : 6u);
-      test::record(5, run_on(c.neighbour, c, noise, adaptive, &second), &recording);
+      replay::record(5, run_on(c.neighbour, c, noise, adaptive, &second), &recording);
       EXPECT_TRUE(torch::equal(first, second)) << name(noise);
     }
   }
@@ -106,8 +106,8 @@ TEST(Trainer, TheReplayCatchesASumClippedToMoreThanItsNoiseIsFor) {
         return std::nullopt;
       };
     };
-    EXPECT_EQ(test::check_neighbours(run(a, 0.5), run(b, 0.5)), "");
-    EXPECT_NE(test::check_neighbours(run(a, 0.6), run(b, 0.6)), "") << name(kind);
+    EXPECT_EQ(replay::check_neighbours(run(a, 0.5), run(b, 0.5)), "");
+    EXPECT_NE(replay::check_neighbours(run(a, 0.6), run(b, 0.6)), "") << name(kind);
   }
 }
 

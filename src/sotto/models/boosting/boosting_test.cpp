@@ -7,12 +7,12 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/boosting/boosting_family.hpp"
 #include "sotto/models/boosting/detail/boosting_model.hpp"
 #include "sotto/models/boosting/detail/boosting_rows.hpp"
 #include "sotto/models/boosting/detail/tree_choice.hpp"
 #include "sotto/models/kernel/crossed_data_test.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -118,7 +118,7 @@ TEST(Boosting, ReplayOnNeighboursStaysWithinTheSensitivity) {
             return train(table_of(data, *facts.encoder), facts, asked, rng).event();
           };
         };
-        EXPECT_EQ(test::check_neighbours(on(all), on(neighbour)), "");
+        EXPECT_EQ(replay::check_neighbours(on(all), on(neighbour)), "");
       }
     }
   }

@@ -4,11 +4,11 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/forest/forest_family.hpp"
 #include "sotto/models/kernel/crossed_data_test.hpp"
 #include "sotto/models/tree/detail/membership.hpp"
 #include "sotto/models/tree/detail/tree_model.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -100,7 +100,8 @@ TEST(Forest, ReplayOnNeighboursStaysWithinTheSensitivity) {
               return train(table_of(data, *facts.encoder), facts, asked, rng).event();
             };
           };
-          EXPECT_EQ(test::check_neighbours(on(all), on(neighbour)), "") << kVariants[v / 2].method;
+          EXPECT_EQ(replay::check_neighbours(on(all), on(neighbour)), "")
+              << kVariants[v / 2].method;
         }
       }
     }

@@ -5,12 +5,12 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/additive/additive_family.hpp"
 #include "sotto/models/kernel/crossed_data_test.hpp"
 #include "sotto/models/kernel/detail/kernel_model.hpp"
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -145,7 +145,7 @@ TEST(Kernel, ReplayOnNeighboursStaysWithinTheSensitivity) {
             return plan_training(family, facts, request)->run(*table_in_memory(table), rng).event();
           };
         };
-        EXPECT_EQ(test::check_neighbours(on(all), on(neighbour)), "");
+        EXPECT_EQ(replay::check_neighbours(on(all), on(neighbour)), "");
       }
     }
   }

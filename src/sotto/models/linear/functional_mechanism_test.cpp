@@ -6,7 +6,7 @@
 
 #include "route_data_test.hpp"
 #include "sotto/core/error.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -137,7 +137,7 @@ TEST(FunctionalMechanism, ReleasesNoiseOfTheStatedSize) {
     std::vector<double> draws;
     const auto data = test::rows_of({{{0.5f, 0.5f}, 1}});
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-      const auto recording = test::record(
+      const auto recording = replay::record(
           seed, [&](Rng& rng) -> std::optional<Event> { return plan.run(data, rng).event; });
       const auto& q = recording.queries.at(1);
       for (std::size_t j = 0; j < q.values.size(); ++j)

@@ -7,7 +7,7 @@
 #include "route_data_test.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -107,7 +107,7 @@ TEST(LinearRoutes, EveryRouteNoisesNeighboursWithinItsDeclaredSensitivity) {
       const auto run = [&](const Records& records) {
         return [&](Rng& rng) { return route.fit(test::rows_of(records), rng, nullptr).event(); };
       };
-      ASSERT_EQ(test::check_neighbours(run(base), run(b), i), "") << "hostile record " << i;
+      ASSERT_EQ(replay::check_neighbours(run(base), run(b), i), "") << "hostile record " << i;
     }
   });
   EXPECT_GT(routes, 150);
@@ -176,7 +176,7 @@ TEST(LinearRoutes, UsersWithSeveralRecordsCostTheSameAndGetMoreNoise) {
           const auto run = [&](const Records& records) {
             return [&](Rng& rng) { return r->fit(test::rows_of(records), rng, nullptr).event(); };
           };
-          EXPECT_EQ(test::check_neighbours(run(a), run(b)), "");
+          EXPECT_EQ(replay::check_neighbours(run(a), run(b)), "");
         }
       }
     }

@@ -7,8 +7,8 @@
 #include "route_data_test.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/detail/row_selection.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 
@@ -27,7 +27,7 @@ TEST(MinibatchGradient, AmplificationIsClaimedForTheRateThatRuns) {
   const MinibatchGradientPlan plan({.batch = 50, .iterations = 400}, Relation::add_remove, 500, 3,
                                    1.0);
   const test::Records same(500, {{0, 0}, 1});
-  const auto recording = test::record(5, [&](Rng& rng) -> std::optional<Event> {
+  const auto recording = replay::record(5, [&](Rng& rng) -> std::optional<Event> {
     return plan.run(test::rows_of(same), rng).event;
   });
   ASSERT_EQ(recording.queries.size(), 400u);
@@ -38,10 +38,10 @@ TEST(MinibatchGradient, AmplificationIsClaimedForTheRateThatRuns) {
   EXPECT_NEAR(plan.rate(), 0.1, 1e-12);
   const MinibatchGradientPlan frozen({.batch = 50, .iterations = 400, .learning_rate = 1e-12},
                                      Relation::add_remove, 500, 3, 1.0);
-  const auto still = test::record(5, [&](Rng& rng) -> std::optional<Event> {
+  const auto still = replay::record(5, [&](Rng& rng) -> std::optional<Event> {
     return frozen.run(test::rows_of(same), rng).event;
   });
-  const auto one = test::record(5, [&](Rng& rng) -> std::optional<Event> {
+  const auto one = replay::record(5, [&](Rng& rng) -> std::optional<Event> {
     const MinibatchGradientPlan all({.batch = 1, .iterations = 1, .learning_rate = 1e-12},
                                     Relation::add_remove, 1, 3, 1.0);
     return all.run(test::rows_of({same[0]}), rng).event;

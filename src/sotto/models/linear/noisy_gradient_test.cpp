@@ -8,7 +8,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -89,15 +89,15 @@ TEST(NoisyGradient, ReplayOnNeighboursStaysWithinTheSensitivity) {
     replaced.records[i] = {1e30f, trial % 2 == 0 ? -1e30f : 0.0f, 3.0f};
     replaced.targets[i] = -replaced.targets[i];
     const NoisyGradientPlan unbounded({.iterations = 5}, Relation::add_remove, 50, 4, 0.01);
-    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
-                                     [&](Rng& r) { return run_on(unbounded, removed, r); },
-                                     static_cast<std::uint64_t>(trial)),
+    EXPECT_EQ(replay::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
+                                       [&](Rng& r) { return run_on(unbounded, removed, r); },
+                                       static_cast<std::uint64_t>(trial)),
               "")
         << "removed " << i;
     const NoisyGradientPlan bounded({.iterations = 5}, Relation::replace_one, 50, 4, 0.01);
-    EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
-                                     [&](Rng& r) { return run_on(bounded, replaced, r); },
-                                     static_cast<std::uint64_t>(trial)),
+    EXPECT_EQ(replay::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
+                                       [&](Rng& r) { return run_on(bounded, replaced, r); },
+                                       static_cast<std::uint64_t>(trial)),
               "")
         << "replaced " << i;
   }
@@ -147,12 +147,12 @@ TEST(NoisyGradient, ReplayWithAMetricStaysWithinTheSensitivity) {
     // So many declared rows that half of the records make up the metric, and few.
     for (const std::uint64_t declared : {std::uint64_t{50}, std::uint64_t{1} << 18}) {
       const NoisyGradientPlan unbounded(options, Relation::add_remove, declared, 4, 0.01);
-      EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
-                                       [&](Rng& r) { return run_on(unbounded, removed, r); }, i),
+      EXPECT_EQ(replay::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
+                                         [&](Rng& r) { return run_on(unbounded, removed, r); }, i),
                 "");
       const NoisyGradientPlan bounded(options, Relation::replace_one, declared, 4, 0.01);
-      EXPECT_EQ(test::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
-                                       [&](Rng& r) { return run_on(bounded, replaced, r); }, i),
+      EXPECT_EQ(replay::check_neighbours([&](Rng& r) { return run_on(bounded, data, r); },
+                                         [&](Rng& r) { return run_on(bounded, replaced, r); }, i),
                 "");
     }
   }

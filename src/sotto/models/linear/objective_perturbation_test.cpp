@@ -8,8 +8,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/detail/convex_problem.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -261,7 +261,7 @@ TEST(ObjectivePerturbation, DrawsTheSameNoiseForNeighbours) {
           return plan.run(rows, rng).event;
         };
       };
-      EXPECT_EQ(test::check_neighbours(runner(a), runner(b)), "");
+      EXPECT_EQ(replay::check_neighbours(runner(a), runner(b)), "");
     }
   }
 }

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/detail/minimiser.hpp"
-#include "support/record_replay.hpp"
 #include "support/statistics.hpp"
 
 namespace sotto {
@@ -136,7 +136,7 @@ TEST(OutputPerturbation, NoisesNeighboursWithinTheDeclaredSensitivity) {
             return plan.run(rows, rng).event;
           };
         };
-        EXPECT_EQ(test::check_neighbours(runner(a), runner(b)), "")
+        EXPECT_EQ(replay::check_neighbours(runner(a), runner(b)), "")
             << budget.describe() << name(relation);
       }
     }

@@ -6,7 +6,7 @@
 
 #include "route_data_test.hpp"
 #include "sotto/core/error.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 
@@ -32,14 +32,14 @@ TEST(SampleAggregate, WorstCaseOfTheSumIsTheDiameterOfTheBall) {
   const SampleAggregatePlan plan({.parts = 1, .radius = 0.01}, Relation::replace_one, 10, 3,
                                  Budget::zcdp(0.1));
   const auto query = [&](const test::Records& records) {
-    return test::record(1,
-                        [&](Rng& rng) -> std::optional<Event> {
-                          return plan.run(test::rows_of(records), rng).event;
-                        })
+    return replay::record(1,
+                          [&](Rng& rng) -> std::optional<Event> {
+                            return plan.run(test::rows_of(records), rng).event;
+                          })
         .queries.at(0);
   };
   const auto a = query({{{1, 1}, 1}}), b = query({{{1, 1}, -1}});
-  const auto moved = static_cast<double>(test::norm_of_difference(a.values, b.values, Norm::l2));
+  const auto moved = static_cast<double>(replay::norm_of_difference(a.values, b.values, Norm::l2));
   EXPECT_LE(moved, a.sensitivity);
   EXPECT_GT(moved, a.sensitivity * 0.99);
 }

@@ -7,7 +7,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -93,8 +93,8 @@ TEST(SufficientStatistics, ReplayOnNeighboursStaysWithinTheSensitivity) {
       return
           [&plan, &d](Rng& rng) -> std::optional<Event> { return plan.run(d.rows(), rng).event; };
     };
-    EXPECT_EQ(test::check_neighbours(on(unbounded, data), on(unbounded, removed)), "");
-    EXPECT_EQ(test::check_neighbours(on(bounded, data), on(bounded, replaced)), "");
+    EXPECT_EQ(replay::check_neighbours(on(unbounded, data), on(unbounded, removed)), "");
+    EXPECT_EQ(replay::check_neighbours(on(bounded, data), on(bounded, replaced)), "");
   }
 }
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/training.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -98,7 +98,7 @@ TEST(TrainingStream, OnePassOnNeighbouringFilesStaysWithinTheSensitivity) {
     const auto on = [&](const File& f) {
       return [&](Rng& rng) { return training.fit(*table_file(f.path(), e.encoder), rng).event(); };
     };
-    EXPECT_EQ(test::check_neighbours(on(file), on(longer)), "") << c.method;
+    EXPECT_EQ(replay::check_neighbours(on(file), on(longer)), "") << c.method;
   }
 }
 

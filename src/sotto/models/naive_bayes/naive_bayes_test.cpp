@@ -6,10 +6,10 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/naive_bayes/detail/class_statistics.hpp"
 #include "sotto/models/naive_bayes/detail/naive_bayes_model.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -209,7 +209,7 @@ TEST(NaiveBayes, ReplayOnNeighboursStaysWithinTheSensitivity) {
               return train(data, facts, Budget::approximate(1, kDelta), method, rng).event();
             };
           };
-          EXPECT_EQ(test::check_neighbours(on(records), on(neighbour)), "");
+          EXPECT_EQ(replay::check_neighbours(on(records), on(neighbour)), "");
         }
       }
     }

@@ -6,10 +6,10 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/tree/detail/node_statistics.hpp"
 #include "sotto/models/tree/detail/noisy_gains.hpp"
 #include "sotto/models/tree/tree_family.hpp"
-#include "support/record_replay.hpp"
 
 namespace sotto {
 namespace {
@@ -247,7 +247,7 @@ TEST(Tree, ReplayOnNeighboursStaysWithinTheSensitivity) {
           const auto on = [&](const std::vector<Record>& data) {
             return [&](Rng& rng) { return train(data, facts, asked, rng).event(); };
           };
-          EXPECT_EQ(test::check_neighbours(on(all), on(neighbour)), "");
+          EXPECT_EQ(replay::check_neighbours(on(all), on(neighbour)), "");
         }
       }
     }

@@ -1,13 +1,14 @@
-#include "support/record_replay.hpp"
+#include "sotto/core/record_replay.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sotto/core/event_json.hpp"
 
-namespace sotto::test {
+namespace sotto::replay {
 namespace {
 
 class Recorder final : public QueryObserver {
@@ -78,6 +79,17 @@ long double norm_of_difference(const std::vector<long double>& a, const std::vec
   return norm == Norm::l2 ? std::sqrt(result) : result;
 }
 
+double largest_move(const Recording& a, const Recording& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < std::min(a.queries.size(), b.queries.size()); ++i) {
+    const QueryRecord &x = a.queries[i], &y = b.queries[i];
+    if (x.values.size() != y.values.size() || !(x.sensitivity > 0)) continue;
+    largest = std::max(largest, static_cast<double>(norm_of_difference(x.values, y.values, x.norm) /
+                                                    x.sensitivity));
+  }
+  return largest;
+}
+
 std::string difference(const Recording& a, const Recording& b) {
   if (a.queries.size() != b.queries.size()) {
     return fmt::format("{} queries on one data set, {} on its neighbour", a.queries.size(),
@@ -123,4 +135,4 @@ std::string check_neighbours(const std::function<std::optional<Event>(Rng&)>& ru
   return difference(first, record(seed, run_on_b, &first));
 }
 
-}  // namespace sotto::test
+}  // namespace sotto::replay

@@ -10,8 +10,8 @@
 //            shuffling), (4) an event that differs, when the closures return one.
 // Method     Every query gets its own stream, keyed by its number, so a mechanism may use its
 //            stream as it needs; the second run is given the results of the first.
-// Misses     A value released without going through Rng::query. tests/… check releases against the
-//            log for that.
+// Misses     A value released without going through Rng::query: whoever runs whole commands
+//            compares all that is visible for that (sotto audit replay).
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 #include "sotto/core/event.hpp"
 #include "sotto/core/rng.hpp"
 
-namespace sotto::test {
+namespace sotto::replay {
 
 // One noised query as seen by the observer.
 struct QueryRecord {
@@ -56,8 +56,12 @@ std::string check_neighbours(const std::function<std::optional<Event>(Rng&)>& ru
                              const std::function<std::optional<Event>(Rng&)>& run_on_b,
                              std::uint64_t seed = 1);
 
+// The largest distance between queries of two recordings as a share of the declared sensitivity; 0
+// without queries.
+double largest_move(const Recording& a, const Recording& b);
+
 // ‖a − b‖ in the norm.
 long double norm_of_difference(const std::vector<long double>& a, const std::vector<long double>& b,
                                Norm norm);
 
-}  // namespace sotto::test
+}  // namespace sotto::replay

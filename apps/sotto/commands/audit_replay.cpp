@@ -1,0 +1,237 @@
+// sotto audit replay: another command on neighbouring files with one tape of randomness.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "commands/audit.hpp"
+#include "commands/commands.hpp"
+#include "commands/neighbouring_files.hpp"
+#include "options/parse.hpp"
+#include "shell/deep_dispatch.hpp"
+#include "shell/observed_run.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/progress.hpp"
+#include "sotto/data/schema.hpp"
+
+namespace sotto::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShown = 5;
+
+// A directory for what the runs read and write, gone at the end.
+class Workshop {
+ public:
+  Workshop() {
+    std::string name = (fs::temp_directory_path() / "sotto-replay-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw StorageError("cannot make a temporary directory");
+    place_ = name;
+  }
+  ~Workshop() {
+    std::error_code ignored;
+    fs::remove_all(place_, ignored);
+  }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  std::string path(const std::string& name) const { return (place_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+
+ private:
+  fs::path place_;
+};
+
+// The words of the command with one option's value replaced.
+Words with_value(Words words, const std::string& option, const std::string& value) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--" + option && i + 1 < words.size()) words[i + 1] = value;
+    if (words[i].starts_with("--" + option + "=")) words[i] = "--" + option + "=" + value;
+  }
+  return words;
+}
+
+struct Finding {
+  std::size_t pair, record;
+  std::string change, what;
+};
+
+Relation relation_of(const Arguments& inner) {
+  const bool has = find_option(inner.command(), "relation") != nullptr;
+  if (has && inner.given("relation")) return parse_relation(inner.text("relation"));
+  if (find_option(inner.command(), "schema") != nullptr && inner.given("schema"))
+    return Schema::from_file(inner.text("schema")).relation;
+  return Relation::add_remove;
+}
+
+std::vector<Change> chosen_changes(const Arguments& arguments, Relation relation) {
+  const std::string wanted = arguments.text("neighbour");
+  if (wanted == "auto") return changes_under(relation);
+  for (const Change c : {Change::drop, Change::add, Change::replace, Change::null})
+    if (wanted == name(c)) return {c};
+  return {};
+}
+
+// A command that may be repeated: it reads --data and charges nobody.
+Arguments checked(const Call& call) {
+  const Arguments inner = call.arguments();
+  const auto refuse = [&](const char* option, const char* why, const char* hint) {
+    if (find_option(inner.command(), option) != nullptr && inner.given(option))
+      throw InvalidArgument(fmt::format("--{} cannot be replayed: {}", option, why), hint);
+  };
+  if (find_option(inner.command(), "data") == nullptr || !inner.given("data"))
+    throw InvalidArgument(fmt::format("'{}' reads no --data", call.title()),
+                          "replay a command that reads private rows, such as train or release");
+  refuse("ledger", "every run would be charged", "leave it out; nothing is released");
+  refuse("query", "neighbours are made from a file", "export the rows to a CSV file first");
+  refuse("output", "what is printed is compared as it is", "leave it out");
+  return inner;
+}
+
+void print(const std::vector<Finding>& findings, std::size_t pairs, std::size_t queries,
+           double move, Relation relation, Context& context) {
+  if (findings.empty()) {
+    context.out.print(
+        "{} pairs of neighbouring files ({}): nothing visible differs but noised values\n"
+        "{} noised queries compared; the largest move was {:.4g} of the declared sensitivity\n",
+        pairs, name(relation), queries, move);
+    return;
+  }
+  context.out.print("{} of {} pairs of neighbouring files ({}) tell records apart:\n",
+                    findings.size(), pairs, name(relation));
+  for (std::size_t i = 0; i < std::min(findings.size(), kShown); ++i) {
+    const Finding& f = findings[i];
+    const std::string whom = f.record > 0 ? fmt::format("record {}", f.record) : "a new record";
+    context.out.print("  pair {} ({} {}): {}\n", f.pair, f.change, whom, f.what.substr(0, 400));
+  }
+}
+
+void run(const Arguments& arguments, Context& context) {
+  const Words words = arguments.positionals();
+  const Call call = parse(table(), words);
+  const Arguments inner = checked(call);
+  if (is_deep_call(inner.command(), inner)) {
+    Words all = {"audit",       "replay",
+                 "--pairs",     arguments.text("pairs"),
+                 "--neighbour", arguments.text("neighbour")};
+    for (const char* flag : {"json", "unreadable"})
+      if (arguments.flag(flag)) all.push_back(std::string("--") + flag);
+    if (context.quiet) all.push_back("--quiet");
+    all.push_back("--");
+    all.insert(all.end(), words.begin(), words.end());
+    deep_run("audit", all)(arguments, context);
+    return;
+  }
+  const Relation relation = relation_of(inner);
+  const std::vector<Change> changes = chosen_changes(arguments, relation);
+  char delimiter = ',';
+  if (find_option(inner.command(), "delimiter") != nullptr && inner.given("delimiter"))
+    delimiter = inner.text("delimiter").front();
+  const CsvText text(inner.text("data"), delimiter);
+  const Workshop workshop;
+  const std::string made = workshop.path("made");
+  Words base = words;
+  for (const char* option : {"out", "certificate"}) base = with_value(base, option, made);
+  base = with_value(base, "data", workshop.path("data.csv"));  // one name: messages may tell it
+
+  std::mt19937_64 random(arguments.whole("seed"));
+  const std::size_t pairs = arguments.whole("pairs");
+  std::vector<Finding> findings;
+  std::size_t queries = 0;
+  double move = 0;
+  Progress progress(context.progress("replaying", pairs));
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const Change change = changes[i % changes.size()];
+    const CsvText::Pair pair = text.neighbours(change, random, arguments.flag("unreadable"));
+    workshop.write("data.csv", pair.a);
+    const RunComparison runs = compare_runs(base, base, made, arguments.whole("seed") + i,
+                                            [&] { workshop.write("data.csv", pair.b); });
+    std::string what = runs.difference;
+    std::ranges::replace(what, '\n', ' ');
+    if (runs.first.code != 0 && what.empty() && i == 0)
+      throw InvalidArgument(fmt::format("the command itself fails: {}", runs.first.err),
+                            "make it work alone first");
+    if (!what.empty()) findings.push_back({i + 1, pair.record, std::string(name(change)), what});
+    queries += runs.queries;
+    move = std::max(move, runs.largest_move);
+    progress.advance(i + 1);
+  }
+  progress.finish();
+  if (arguments.flag("json")) {
+    Json list = Json::array();
+    for (const Finding& f : findings)
+      list.push_back(
+          {{"pair", f.pair}, {"change", f.change}, {"record", f.record}, {"what", f.what}});
+    context.out.print("{}\n", Json({{"schema", 1},
+                                    {"pairs", pairs},
+                                    {"relation", name(relation)},
+                                    {"queries", queries},
+                                    {"largest_move", move},
+                                    {"findings", list}})
+                                  .dump());
+  } else {
+    print(findings, pairs, queries, move, relation, context);
+  }
+  if (findings.empty()) return;
+  context.out.flush();
+  throw VerificationFailed(
+      fmt::format("{} of {} pairs of neighbouring files can be told apart", findings.size(), pairs),
+      "what was found is private; where a cell cannot be read the schema says what becomes of it, "
+      "anything else is a defect of the command");
+}
+
+}  // namespace
+
+Command audit_replay_command() {
+  return {
+      .name = "replay",
+      .summary = "run a command on neighbouring files and compare all that is visible",
+      .description =
+          "Each pair of files differs in one record. Both runs use one tape of randomness, and "
+          "the second is given what the first released; so no noised query may move by more than "
+          "its declared sensitivity, and exit code, both outputs and all files must be equal. "
+          "What the command prints is thrown away: nothing is released and nothing is charged.",
+      .examples = {{"Does training show anything of one record?",
+                    "sotto audit replay -- train --data people.csv --schema people.toml --model "
+                    "logistic --epsilon 1 --delta 1e-6 --out model"},
+                   {"A hundred records that were nulled",
+                    "sotto audit replay --pairs 100 --neighbour null -- release mean --data "
+                    "people.csv --column age --lower 0 --upper 90 --epsilon 1 --relation "
+                    "zero_out"}},
+      .positionals = {{.name = "COMMAND", .help = "the command and its words", .many = true}},
+      .options = {{.name = "pairs",
+                   .type = Type::whole,
+                   .value = "N",
+                   .help = "how many pairs of files",
+                   .fallback = "20",
+                   .range = Range::between(1, 1e6)},
+                  {.name = "neighbour",
+                   .type = Type::choice,
+                   .value = "HOW",
+                   .help = "how the neighbour comes about; auto: as the relation says",
+                   .fallback = "auto",
+                   .choices = {"auto", "drop", "add", "replace", "null"}},
+                  {.name = "unreadable",
+                   .type = Type::flag,
+                   .help = "records also have cells that cannot be read or are empty; the schema "
+                           "must then say what becomes of them"},
+                  {.name = "seed",
+                   .type = Type::whole,
+                   .value = "S",
+                   .help = "of the records that are chosen and of the tape",
+                   .fallback = "1",
+                   .range = Range::between(0, 0x1p53)},
+                  json_option(),
+                  output_option()},
+      .run = run,
+      .usage = "[options] -- COMMAND [words]"};
+}
+
+}  // namespace sotto::cli

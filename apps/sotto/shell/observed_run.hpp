@@ -1,0 +1,43 @@
+// A command run in this process with any generator, and all that an observer could see of it.
+//
+// Tests and `sotto audit replay` compare two such runs on neighbouring data with one tape of
+// randomness: no noised query may move by more than it declares, and because the second run is
+// given what the first released, everything visible has to be equal to the letter.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sotto/core/rng.hpp"
+
+namespace sotto::cli {
+
+using Words = std::vector<std::string>;
+
+// All that leaves a command: streams, exit code, files with their modes. How long it took is told
+// apart from everything else.
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+  std::map<std::string, std::string> files;
+  std::map<std::string, std::filesystem::perms> modes;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// `made` is a file or directory that the command writes and that is taken away again.
+Outcome observed_run(const Words& words, Rng& rng, const std::string& made = {});
+
+struct RunComparison {
+  std::string difference;  // in words; empty when nothing but noised values can differ
+  std::size_t queries = 0;
+  double largest_move = 0;  // of a query, as a share of its declared sensitivity
+  Outcome first;
+};
+// between: called before the second run, for what both find under one name.
+RunComparison compare_runs(const Words& a, const Words& b, const std::string& made,
+                           std::uint64_t seed, const std::function<void()>& between = {});
+
+}  // namespace sotto::cli
