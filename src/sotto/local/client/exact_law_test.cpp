@@ -2,8 +2,11 @@
 // from it. Mutants with known defects are caught by the same checks.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 
 #include "sotto/core/error.hpp"
 #include "sotto/local/client/coin.hpp"
@@ -147,6 +150,26 @@ TEST(ExactLaw, ClientsDrawFromIt) {
       const auto r = make_randomizer(declared(protocol, 1.5, 9));
       const auto client = [&](Report& report, Rng& rng) { r->answer(value, nullptr, rng, report); };
       EXPECT_GT(fit(*r, 9, value, client, 7 + value), test::kAlpha) << protocol;
+    }
+  }
+}
+
+// How much randomness a report takes says nothing about the value.
+TEST(ExactLaw, RandomnessUsedDoesNotDependOnTheValue) {
+  for (const ProtocolKind& kind : protocol_kinds()) {
+    if (kind.input != Input::category || !kind.one_time) continue;
+    const auto r = make_randomizer(declared(kind.name, 1, 37));
+    Report report(r->report_bytes());
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      std::optional<std::uint64_t> words;
+      for (const std::uint64_t value : {0u, 1u, 17u, 36u}) {
+        Rng rng = Rng::insecure_seed(seed);
+        r->answer(value, nullptr, rng, report);
+        if (words) {
+          EXPECT_EQ(*words, rng.words()) << kind.name;
+        }
+        words = rng.words();
+      }
     }
   }
 }

@@ -131,6 +131,19 @@ TEST(Memory, NeedsOneWhereAnswersArePermanent) {
   EXPECT_THROW(declared("l_sue", 2, 4, {{"permanent_epsilon", {"2"}}}), DataError);
 }
 
+// A Bloom filter whose first byte is '#' costs what any other costs.
+TEST(Memory, CountsEveryAnswerThatDependsOnAValue) {
+  MapStore store;
+  StoredMemory memory(store, 1);
+  Rng rng = Rng::insecure_seed(1);
+  (void)memory.recall("", 8, rng);
+  (void)memory.recall("#seed", 8, rng);
+  (void)memory.recall(std::string("#\0\1\2", 4), 8, rng);
+  EXPECT_THROW((void)memory.recall("value 1", 8, rng), BudgetExceeded);
+  EXPECT_THROW((void)memory.recall("#abc", 8, rng), BudgetExceeded);
+  (void)memory.recall("#alpha", 8, rng);
+}
+
 TEST(Memory, KeyedAnswersFollowFromTheSecretAlone) {
   Rng one = Rng::insecure_seed(1), two = Rng::insecure_seed(2);
   KeyedMemory a("0123456789abcdef"), b("0123456789abcdef"), c("0123456789abcdeg");

@@ -29,6 +29,11 @@ class SeededSource final : public RandomSource {
   AesCtr stream_;
 };
 
+// RAPPOR's keys are four bytes of a Bloom filter, whatever they are.
+bool carries_loss(std::string_view key) {
+  return !key.empty() && (key.size() == 4 || key.front() != '#');
+}
+
 }  // namespace
 
 std::string hmac_sha256(std::string_view secret, std::string_view message) {
@@ -60,7 +65,7 @@ std::string StoredMemory::recall(std::string_view key, std::size_t bytes, Rng& r
     if (known->size() != bytes) throw DataError("the client's store holds another protocol");
     return *known;
   }
-  if (!key.empty() && !key.starts_with('#')) {
+  if (carries_loss(key)) {
     const auto count = store_.find(kKeys);
     const std::uint64_t keys = count ? std::stoull(*count) : 0;
     if (keys >= most_keys_)

@@ -49,7 +49,8 @@ class Store {
 };
 
 // Refuses (BudgetExceeded) to draw for more than `most_keys` keys that carry privacy loss; the
-// empty key and those that begin with '#' do not depend on a value and carry none.
+// empty key and those of five bytes or more that begin with '#' do not depend on a value and carry
+// none.
 class StoredMemory final : public Memory {
  public:
   explicit StoredMemory(Store& store, std::uint64_t most_keys = ~std::uint64_t{0})

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "sotto/core/error.hpp"
+#include "sotto/local/client/memory.hpp"
 #include "sotto/local/client/protocols.hpp"
 #include "sotto/local/server/aggregator.hpp"
 #include "sotto/local/server/central.hpp"
@@ -83,6 +85,43 @@ TEST(Variance, MeasuredIsWithinThreePercentOfTheory) {
           6 * std::sqrt(theory / k / kRounds) + (kind.name == "fast_olh" ? 0.05 : 0);
       EXPECT_NEAR(sums[v] / kRounds, truth[v], allowed) << kind.name << ' ' << v;
     }
+  }
+}
+
+// The same for clients that report again, each with a secret of its own: one report each.
+TEST(Variance, OfLongitudinalProtocolsIsWithinThreePercentOfTheory) {
+  constexpr std::uint64_t k = 16, n = 20;
+  constexpr int kRounds = 6000;
+  const std::map<std::string, OptionValues::Raw> protocols = {
+      {"l_sue", {{"permanent_epsilon", {"2"}}}},
+      {"l_osue", {{"permanent_epsilon", {"2"}}}},
+      {"loloha", {{"permanent_epsilon", {"2"}}, {"buckets", {"3"}}}},
+      {"dbitflip", {{"bits", {"16"}}}}};
+  for (const auto& [protocol, options] : protocols) {
+    const Declaration d = declared(protocol, 1, k, options);
+    const auto r = make_randomizer(d);
+    std::vector<std::uint8_t> report(r->report_bytes());
+    Rng rng = Rng::insecure_seed(13);
+    double squares = 0, theory = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto aggregator = make_frequency_aggregator(d);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        KeyedMemory memory(std::to_string(round) + " " + std::to_string(i));
+        r->answer(i % 2, &memory, rng, report);  // half of them have 0, the others 1
+        ASSERT_TRUE(aggregator->accepts(report));
+        aggregator->add(report);
+      }
+      const Frequencies f = aggregator->frequencies();
+      for (std::uint64_t v = 0; v < k; ++v) {
+        const double truth = v < 2 ? 0.5 : 0;
+        squares += (f.share[v] - truth) * (f.share[v] - truth);
+        if (round > 0) continue;
+        // Where everybody is asked about every category, nobody is a sample.
+        const double sampled = protocol == "dbitflip" ? truth * (1 - truth) : 0;
+        theory += (aggregator->unit_variance(truth) - sampled) / n;
+      }
+    }
+    EXPECT_NEAR(squares / kRounds / theory, 1, 0.03) << protocol;
   }
 }
 

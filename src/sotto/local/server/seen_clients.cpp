@@ -17,7 +17,13 @@ namespace {
 constexpr SeenClients::Digest kEmpty{0, 0};
 
 SeenClients::Digest* map_table(std::uint64_t capacity) {
+  constexpr std::size_t kSmall = std::size_t{1} << 20;  // bytes that may stay in memory
   const std::size_t bytes = capacity * sizeof(SeenClients::Digest);
+  if (bytes <= kSmall) {
+    void* zeros =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (zeros != MAP_FAILED) return static_cast<SeenClients::Digest*>(zeros);
+  }
   std::FILE* file = std::tmpfile();  // zeros, and gone when unmapped
   void* memory = MAP_FAILED;
   if (file != nullptr && ::ftruncate(::fileno(file), static_cast<off_t>(bytes)) == 0)

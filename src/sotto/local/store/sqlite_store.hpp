@@ -34,8 +34,9 @@ class SqliteStore final : public Store {
 // One client's part of a store.
 class PrefixStore final : public Store {
  public:
-  PrefixStore(Store& store, std::string prefix)
-      : store_(store), prefix_(std::move(prefix) + '\x1f') {}
+  // The length before the id: no id with a key is another id with another key.
+  PrefixStore(Store& store, const std::string& id)
+      : store_(store), prefix_(std::to_string(id.size()) + ':' + id + ':') {}
   std::optional<std::string> find(std::string_view key) override {
     return store_.find(prefix_ + std::string(key));
   }
