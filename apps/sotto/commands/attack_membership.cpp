@@ -118,8 +118,7 @@ class Game {
     const bool pairs = asked.relation == Relation::replace_one;
     const Coins coins{asked.relation, pairs ? all.rows() / 2 * 2 : all.rows()};
     if (coins.records < 20)
-      throw DataError(fmt::format("there are {} records to attack", all.rows()),
-                      "give at least 20; a bound needs hundreds");
+      throw DataError("there are fewer than 20 records to attack", "a bound needs hundreds");
     const Facts facts = with_rows(asked, coins.declared_rows());
     Table probe(*any.encoder);
     probe.append(all, 0, coins.records);
@@ -206,7 +205,7 @@ void write_documents(const Arguments& arguments, const Game& game, const std::ve
   }
   write_file(place / "roc.svg", roc_svg(report));
   write_file(place / "attack.html", roc_html(report));
-  write_file(place / "scores.csv", csv);
+  write_file(place / "private_scores.csv", csv);
 }
 
 Json to_json(const Side& side) {
@@ -286,8 +285,8 @@ void run(const Arguments& arguments, Context& context) {
     print(arguments, game, sides, context);
   }
   if (arguments.given("out"))
-    context.note(
-        fmt::format("wrote roc.svg, attack.html and scores.csv to {}", arguments.text("out")));
+    context.note(fmt::format("wrote roc.svg, attack.html and private_scores.csv to {}",
+                             arguments.text("out")));
   const double bound = sides.back().of_coins.one_run;
   if (bound <= arguments.number("epsilon")) return;
   context.out.flush();
@@ -331,7 +330,7 @@ Command attack_membership_command() {
                      .fallback = "0.95",
                      .range = Range::inside(0.5, 1),
                      .group = "Attack"});
-  options.push_back(attack_out_option("directory for roc.svg, attack.html and scores.csv"));
+  options.push_back(attack_out_option("directory for roc.svg, attack.html and private_scores.csv"));
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());

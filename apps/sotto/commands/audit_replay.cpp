@@ -171,7 +171,7 @@ Command audit_replay_command() {
           "What the command prints is thrown away: nothing is released and nothing is charged.",
       .examples = {{"Does training show anything of one record?",
                     "sotto audit replay -- train --data people.csv --schema people.toml --model "
-                    "logistic --epsilon 1 --delta 1e-6 --out model"},
+                    "logistic --target city --epsilon 1 --delta 1e-6 --out model"},
                    {"A hundred records that were nulled",
                     "sotto audit replay --pairs 100 --neighbour null -- release mean --data "
                     "people.csv --column age --lower 0 --upper 90 --epsilon 1 --relation "
