@@ -94,7 +94,7 @@ Mechanisms::Mechanisms(const Setting& s, const Budget& budget) {
   };
   const bool gauss = s.route == Route::gauss;
   if (s.locates())
-    location = location_plan(s.facts, take(gauss ? 0.10 : s.route == Route::laplace ? 0.12 : 0.15));
+    location = location_plan(s.facts, take(gauss ? 0.10 : s.route == Route::laplace ? 0.2 : 0.15));
   if (s.measures_radius()) radius.emplace(s.facts, take(gauss ? 0.02 : 0.05));
   if (s.route == Route::bingham) {
     direction.emplace(s.facts.relation, s.facts.contributions,

@@ -10,7 +10,7 @@
 //                        the diagonal times 181/128 < √2, ‖y yᵀ‖_F ≤ 1; replaced: ‖y yᵀ − z zᵀ‖_F
 //                        ≤ √2, because ⟨y yᵀ, z zᵀ⟩ = (yᵀz)² ≥ 0.
 //            gauss      location 10 %, radius 2 %, scatter the rest of ρ.
-//            laplace    pure: location 12 %, second moments about the origin the rest: with at most
+//            laplace    pure: location 20 %, second moments about the origin the rest: with at most
 //                       F coordinates other than 0, Σ_{i≤j}|yᵢyⱼ| = (‖y‖₁² + ‖y‖₂²)/2 ≤ (F+1)/2;
 //                       replaced: twice. Entries that no record can have are set to 0; n·mean·meanᵀ
 //                       is taken off afterwards.
