@@ -53,7 +53,7 @@ struct Setting {
   bool declared;  // centring about the middle of the bounds
 
   bool locates() const { return !declared && route != Route::sulq; }
-  bool measures_radius() const { return route == Route::gauss || route == Route::bingham; }
+  bool measures_radius() const { return route != Route::sulq; }
 };
 
 // The mechanisms for a budget: a pure ε or a ρ.
@@ -94,7 +94,7 @@ Mechanisms::Mechanisms(const Setting& s, const Budget& budget) {
   };
   const bool gauss = s.route == Route::gauss;
   if (s.locates())
-    location = location_plan(s.facts, take(gauss ? 0.10 : s.route == Route::laplace ? 0.12 : 0.15));
+    location = location_plan(s.facts, take(gauss ? 0.10 : s.route == Route::laplace ? 0.2 : 0.15));
   if (s.measures_radius()) radius.emplace(s.facts, take(gauss ? 0.02 : 0.05));
   if (s.route == Route::bingham) {
     direction.emplace(s.facts.relation, s.facts.contributions,
@@ -172,15 +172,19 @@ class PcaTraining final : public TransformPlan {
     const double bound = setting_.facts.encoder->norm_bound();
     Location where{std::vector<double>(setting_.width), 1};
     if (mechanisms_->location) where = locate(*mechanisms_->location, rows, bound, private_, rng);
-    if (setting_.route == Route::laplace) return from_moments(rows, where, bound, rng);
     if (setting_.route == Route::sulq) return from_entries(rows, bound, rng);
+    // laplace: about 0 where there are categories, which keeps records sparse.
+    std::vector<double> about = where.mean;
+    if (setting_.route == Route::laplace)
+      for (std::size_t j = 0; j < about.size(); ++j)
+        if (!is_dense(j)) about[j] = 0;
     double square = 0;
-    for (const double m : where.mean) square += m * m;
+    for (const double m : about) square += m * m;
     const double largest = bound + std::sqrt(square);
     // Without noise nothing is gained by shortening records.
     const double radius =
-        private_ ? mechanisms_->radius->run(rows, where.mean, largest, kMedian, true, rng)
-                 : largest;
+        private_ ? mechanisms_->radius->run(rows, about, largest, kMedian, true, rng) : largest;
+    if (setting_.route == Route::laplace) return from_moments(rows, where, about, radius, rng);
     const std::vector<int128> sums = scatter_of(rows, where.mean, radius);
     if (setting_.route == Route::bingham)
       return from_directions(weighted(sums), std::move(where.mean), radius, rng);
@@ -200,9 +204,15 @@ class PcaTraining final : public TransformPlan {
     return triangle;
   }
 
-  Components from_moments(const EncodedRows& rows, Location& where, double bound, Rng& rng) const {
-    const std::vector<double> origin(setting_.width);
-    std::vector<int128> triangle = mechanisms_->scatter->add(scatter_of(rows, origin, bound), rng);
+  bool is_dense(std::size_t coordinate) const {
+    const auto dense = setting_.facts.encoder->dense_positions();
+    return std::find(dense.begin(), dense.end(), coordinate) != dense.end();
+  }
+
+  Components from_moments(const EncodedRows& rows, Location& where,
+                          const std::vector<double>& about, double radius, Rng& rng) const {
+    const std::vector<int128> triangle =
+        mechanisms_->scatter->add(scatter_of(rows, about, radius), rng);
     Eigen::MatrixXd moments = symmetric(triangle, setting_.width, kScatterStep, kScatterStep);
     const Encoder& encoder = *setting_.facts.encoder;
     for (std::size_t f = 0; f < encoder.features().size(); ++f) {
@@ -211,12 +221,13 @@ class PcaTraining final : public TransformPlan {
         for (std::size_t j = run.first; j < run.first + run.width; ++j)
           if (i != j) moments(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = 0;
     }
-    if (mechanisms_->location) {
-      const Eigen::Map<const Eigen::VectorXd> mean(where.mean.data(),
-                                                   static_cast<Eigen::Index>(setting_.width));
-      moments -= where.count / (bound * bound) * (mean * mean.transpose());
+    if (mechanisms_->location) {  // what is left of the mean: of the categories
+      Eigen::VectorXd mean(static_cast<Eigen::Index>(setting_.width));
+      for (std::size_t j = 0; j < setting_.width; ++j)
+        mean[static_cast<Eigen::Index>(j)] = (where.mean[j] - about[j]) / radius;
+      moments -= where.count * (mean * mean.transpose());
     }
-    return leading(moments, std::move(where.mean), where.count, bound);
+    return leading(moments, std::move(where.mean), where.count, radius);
   }
 
   Components from_entries(const EncodedRows& rows, double bound, Rng& rng) const {

@@ -10,10 +10,11 @@
 //                        the diagonal times 181/128 < √2, ‖y yᵀ‖_F ≤ 1; replaced: ‖y yᵀ − z zᵀ‖_F
 //                        ≤ √2, because ⟨y yᵀ, z zᵀ⟩ = (yᵀz)² ≥ 0.
 //            gauss      location 10 %, radius 2 %, scatter the rest of ρ.
-//            laplace    pure: location 12 %, second moments about the origin the rest: with at most
-//                       F coordinates other than 0, Σ_{i≤j}|yᵢyⱼ| = (‖y‖₁² + ‖y‖₂²)/2 ≤ (F+1)/2;
-//                       replaced: twice. Entries that no record can have are set to 0; n·mean·meanᵀ
-//                       is taken off afterwards.
+//            laplace    pure: location 20 %, radius 5 %, second moments the rest, about the mean in
+//                       dense coordinates and about 0 in those of categories: with at most F
+//                       coordinates other than 0, Σ_{i≤j}|yᵢyⱼ| = (‖y‖₁² + ‖y‖₂²)/2 ≤ (F+1)/2;
+//                       replaced: twice. Entries that no record can have are set to 0; what is left
+//                       of n·mean·meanᵀ is taken off afterwards.
 //            bingham    pure: location 15 %, radius 5 %, the rest in equal parts for one direction
 //                       after the other (bingham.hpp), each orthogonal to those before.
 //            sulq       a baseline: noise on all entries of the second moments about the origin,
