@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-// A transform over so wide a loss takes long and says no more than any other bound.
+// Mixtures are slow: over so wide a loss they take long and say no more than any other bound.
 constexpr double kMeaningless = 1e5;
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 
@@ -170,7 +170,7 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     candidates = candidates_for(question, moments, direction);
   }
   const double about = question.for_epsilon ? candidates.front().saddle.epsilon : question.value;
-  if (about > kMeaningless)
+  if (cell_price_ > 1 && about > kMeaningless)
     throw AccountingError(
         "the privacy loss is beyond 100000, where no distribution of it is computed",
         "this protects nothing; more noise or fewer steps are needed");
