@@ -18,7 +18,9 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
   find_program(SOTTO_CCACHE ccache)
   if(SOTTO_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${SOTTO_CCACHE})
+    # A file that uses precompiled headers is cached only if ccache may trust them (and GCC names them in its output).
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SOTTO_CCACHE})
+    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   endif()
 endif()
 
