@@ -143,9 +143,14 @@ OutputAudit audit_outputs(const std::vector<std::string>& first,
   audit.first_likelier = event.first_likelier;
   audit.probability_lower = found.p;
   audit.other_upper = found.q;
-  audit.ceiling = epsilon_of({clopper_pearson_lower(counted_a.size(), counted_a.size(), alpha / 2),
-                              clopper_pearson_upper(0, counted_b.size(), alpha / 2)},
-                             options.delta);
+  // Of an event that always tells them apart, whichever side it is likelier on.
+  const auto most = [&](std::size_t here, std::size_t there) {
+    return epsilon_of(
+        {clopper_pearson_lower(here, here, alpha / 2), clopper_pearson_upper(0, there, alpha / 2)},
+        options.delta);
+  };
+  audit.ceiling =
+      std::max(most(counted_a.size(), counted_b.size()), most(counted_b.size(), counted_a.size()));
   const auto missed = [&](const Limits& l) {
     return std::max(0.0, l.p - std::exp(options.epsilon) * l.q);
   };

@@ -62,6 +62,14 @@ std::string sparse_vector(int input, Engine& e) {
   return out;
 }
 
+TEST(Outputs, NoMoreIsProvedThanUnequalSidesAllow) {
+  const std::vector<std::string> few(40, "a"), many(4000, "b");
+  for (const OutputAudit& a : {audit_outputs(few, many, {}), audit_outputs(many, few, {})}) {
+    EXPECT_GT(a.epsilon, 1);
+    EXPECT_LE(a.epsilon, a.ceiling * (1 + 1e-9));
+  }
+}
+
 TEST(Outputs, HonestMechanismsKeepTheirClaim) {
   for (const Mechanism& m : {Mechanism(laplace_mechanism), Mechanism(geometric_mechanism),
                              Mechanism(randomized_response), Mechanism(sparse_vector)}) {

@@ -1,0 +1,1 @@
+{"schema":1,"algorithm":"ed25519","public_key":"-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAdCIKbLmoIGcdk2ixcLTvTJP+1F/0h1lTv8FdO9wXy/s=\n-----END PUBLIC KEY-----\n","signature":"Ejk+vuD4ELQO3wwjjE2rJvq1nwqRymjRe40+8vkY/KPWLhiZmTX6XWSjOqrNDMIFDb7L/BpXtLCHPgXEuyroBA=="}
