@@ -372,7 +372,8 @@ Family pipeline_family(std::function<std::span<const Family>()> families) {
               for (std::size_t c = 0; c < input.columns.size(); ++c)
                 if (c >= wanted.columns.size() || input.columns[c].name != wanted.columns[c].name ||
                     input.columns[c].type != wanted.columns[c].type ||
-                    input.columns[c].values != wanted.columns[c].values)
+                    input.columns[c].values != wanted.columns[c].values ||
+                    input.columns[c].category != wanted.columns[c].category)
                   damaged();
               own = table_facts(std::move(input));
             }
