@@ -12,8 +12,7 @@ namespace sotto {
 namespace {
 
 // Of the budget: columns, choice, pairs.
-constexpr double kMany[] = {0.22, 0.04, 0.74}, kFew[] = {0.50, 0.10, 0.40},
-                 kFewest[] = {0.70, 0.06, 0.24};
+constexpr double kMany[] = {0.22, 0.04, 0.74}, kFew[] = {0.50, 0.10, 0.40};
 constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
 constexpr double kPartOfRecords = 0.4;  // of the records: the noise of a pair in all its cells
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
@@ -66,19 +65,11 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
     };
     const std::size_t targets = cells.target() ? columns - 1 : 0;
     const std::size_t most = std::min(pairs(), 2 * columns);
+    levels = kUsualLevels;
+    while (levels > kFewestLevels && part(levels, 1) > kPartOfRecords) --levels;
     std::size_t m = 1;
-    const auto settle = [&] {
-      levels = kUsualLevels;
-      while (levels > kFewestLevels && part(levels, 1) > kPartOfRecords) --levels;
-      for (m = 1; m < most && part(levels, m + 1) <= kPartOfRecords;) ++m;
-      while (levels < ColumnLevels::kFewNumbers && part(levels + 1, m) <= kPartOfRecords) ++levels;
-    };
-    settle();
-    // Where pairs speak for less than half of the columns, these need more of the budget.
-    if (2 * m < columns) {
-      spend(kFewest);
-      settle();
-    }
+    while (m < most && part(levels, m + 1) <= kPartOfRecords) ++m;
+    while (levels < ColumnLevels::kFewNumbers && part(levels + 1, m) <= kPartOfRecords) ++levels;
     if (part(levels, m) > 1) {
       route = PairRoute::none;
       share_of_columns = 1;
