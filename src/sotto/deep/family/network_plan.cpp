@@ -321,11 +321,15 @@ std::string NetworkTraining::estimate() const {
       std::min(static_cast<double>(trainer_options_.memory),
                static_cast<double>(memory) * plain_.batch / static_cast<double>(records));
   const OptimizerOptions& optimizer = trainer_options_.optimizer;
+  const auto figure = [](double value, double least, int digits, const char* unit) {
+    return value < least ? fmt::format("under {} {}", least, unit)
+                         : fmt::format("about {:.{}f} {}", value, digits, unit);
+  };
   return fmt::format(
-      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); about {} and {:.0f} MB here",
-      parameters_, epochs, optimizer.learning_rate, name(optimizer.kind),
-      seconds < 90 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60),
-      bytes / 1e6);
+      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); {} and {} here", parameters_,
+      epochs, optimizer.learning_rate, name(optimizer.kind),
+      seconds < 90 ? figure(seconds, 0.1, 1, "s") : figure(seconds / 60, 1, 0, "min"),
+      figure(bytes / 1e6, 1, 0, "MB"));
 }
 
 void NetworkTraining::prepare(RunControl& control, Rng& rng) {
