@@ -12,10 +12,17 @@ for program in "$build"/bin/*_bench; do
   echo "== $name"
   "$program" --benchmark_out="$build/results/$name.json"
 done
-# From a file to a model, beside pandas and scikit-learn where they are installed.
-if [ -x "$build/bin/sotto" ] && python3 -c 'import numpy' 2> /dev/null; then
+# From a file to a model, beside scikit-learn where it is installed, and how time and memory grow with the rows.
+# Debian's packages are those of its own interpreter.
+for python in python3 /usr/bin/python3; do
+  "$python" -c 'import numpy' 2> /dev/null && break
+  python=
+done
+if [ -x "$build/bin/sotto" ] && [ -n "$python" ]; then
   echo "== file_to_model"
-  python3 bench/file_to_model.py "$build/bin/sotto" --out "$build/results/file_to_model.json"
+  "$python" bench/file_to_model.py "$build/bin/sotto" --out "$build/results/file_to_model.json"
+  echo "== tables"
+  "$python" bench/tables_bench.py "$build/bin/sotto" --most 1000000 --out "$build/results/tables.json"
 fi
 # Whole training of networks against an ordinary loop, both kinds of noise.
 if [ -x "$build/bin/sotto-deep" ] && [ -x "$build/bin/sotto" ]; then

@@ -41,6 +41,14 @@ DraftOptions draft_options(const Arguments& arguments) {
         throw InvalidArgument(fmt::format("the column '{}' is given two types", column));
     }
   }
+  if (arguments.given("hashed")) {
+    for (const std::string& column : arguments.list("hashed")) {
+      const auto known = options.types.emplace(column, ColumnType::categorical).first;
+      if (known->second != ColumnType::categorical)
+        throw InvalidArgument(fmt::format("the column '{}' is given two types", column));
+      options.hashed.insert(column);
+    }
+  }
   return options;
 }
 
@@ -213,6 +221,11 @@ Command schema_draft_command() {
                                            std::string(name) == "ignore" ? "of no use" : name),
                        .group = "Data"});
   }
+  options.push_back({.name = "hashed",
+                     .type = Type::list,
+                     .value = "A,B",
+                     .help = "categorical columns of too many values to be listed",
+                     .group = "Data"});
   options.push_back({.name = "confirm-types",
                      .type = Type::flag,
                      .help = "spend the budget also on columns whose type is guessed from the name",

@@ -35,8 +35,12 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
     labels_ = column.values.empty() ? std::vector<std::string>{"false", "true"} : column.values;
     return;
   }
-  labels_ = column.values;
-  for (std::uint32_t i = 0; i < labels_.size(); ++i) index_.emplace(labels_[i], i);
+  if (column.category.hashes()) {
+    buckets_.emplace(column.category);
+    column_.values = column.category.labels();
+  }
+  labels_ = column_.values;
+  for (std::uint32_t i = 0; i < labels_.size() && !buckets_; ++i) index_.emplace(labels_[i], i);
   if (is_categorical() && column.missing == Missing::other) {
     std::string other = "other";
     while (index_.contains(other))
@@ -113,6 +117,7 @@ double ColumnEncoder::value(double number) const {
 }
 
 std::uint32_t ColumnEncoder::index(double position) const {
+  if (buckets_) return index(std::isnan(position) ? std::string() : fmt::format("{}", position));
   const auto count = static_cast<double>(is_categorical() ? column_.values.size() : 2);
   if (position >= 0 && position < count && position == std::floor(position))
     return static_cast<std::uint32_t>(position);
@@ -185,6 +190,12 @@ std::uint32_t ColumnEncoder::index(std::string_view cell) const {
                              : fmt::format("the cell is not a {}", kind()),
                       absent ? "correct the file, or declare missing = \"midpoint\" for the column"
                              : "correct the file, or declare invalid = \"missing\" for the column"};
+  }
+  if (buckets_) {
+    if (!is_marked(cell)) return buckets_->of(cell);
+    if (column_.missing == Missing::other) return static_cast<std::uint32_t>(column_.values.size());
+    throw CellRefused{"the cell is empty or marked as missing",
+                      "correct the file, or declare missing = \"other\" for the column"};
   }
   const auto found = index_.find(cell);
   if (found != index_.end() && !is_marked(cell)) return found->second;

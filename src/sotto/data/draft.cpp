@@ -119,6 +119,7 @@ struct Observed {
 std::string placeholder(const DraftColumn& column) {
   if (column.type == ColumnType::numeric && !column.bounds)
     return "# bounds = [LOWER, UPPER]   # fill in from public knowledge\n";
+  if (column.hashed) return {};
   if (column.type == ColumnType::categorical && column.values.empty())
     return "# values = [\"A\", \"B\"]   # fill in from public knowledge\n";
   if (column.type == ColumnType::date)
@@ -138,6 +139,9 @@ std::string column_text(const DraftColumn& column) {
                        toml_number(column.bounds->upper()));
   }
   if (!column.values.empty()) out += fmt::format("values = {}\n", toml_list(column.values));
+  if (column.hashed)
+    out += fmt::format("buckets = {}\nkey = {}\n", CategoryHash::kDraftedBuckets,
+                       toml_string(column.name));
   if (column.tolerant && !column.target) out += "missing = \"midpoint\"\n";
   return out + placeholder(column);
 }
@@ -165,18 +169,21 @@ void observe(DraftColumn& column, const Observed& seen, const DraftOptions& opti
     column.type = ColumnType::numeric;
   } else if (seen.too_many) {
     column.type = ColumnType::text;
-    column.note = fmt::format("more than {} different values; --categorical {} lists them all",
-                              options.max_categories, column.name);
+    column.note = fmt::format(
+        "more than {} different values; --categorical {} lists them all, --hashed {} hashes them",
+        options.max_categories, column.name, column.name);
   } else {
     column.type = ColumnType::categorical;
   }
   if (column.type == ColumnType::numeric && seen.lower <= seen.upper)
     column.bounds.emplace(seen.lower, seen.lower < seen.upper ? seen.upper : seen.lower + 1);
+  if (column.hashed) return;
   if (column.type == ColumnType::categorical)
     column.values.assign(seen.values.begin(), seen.values.end());
   if (column.type == ColumnType::categorical && seen.values.size() > Observed::kMostValues) {
     column.values.clear();
-    column.note = fmt::format("more than {} different values: not listed", Observed::kMostValues);
+    column.note = fmt::format("more than {} different values: not listed; --hashed {} hashes them",
+                              Observed::kMostValues, column.name);
   } else if (column.type == ColumnType::categorical && seen.too_many) {
     column.note =
         fmt::format("{} different values, a coordinate of the model each", column.values.size());
@@ -206,6 +213,10 @@ std::vector<DraftColumn> draft_columns(std::span<const std::string> names,
                                  column.type == ColumnType::boolean ||
                                  column.type == ColumnType::categorical;
     if (column.target && !number_or_class) column.type = ColumnType::categorical;
+    column.hashed = options.hashed.contains(name);
+    if (column.hashed && column.target)
+      throw DataError(fmt::format("the target '{}' cannot be hashed", name),
+                      "its values must be listed: --categorical instead of --hashed");
     columns.push_back(std::move(column));
   }
   return columns;

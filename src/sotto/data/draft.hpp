@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct DraftOptions {
   std::optional<std::uint64_t> rows;             // declared by the user, never counted
   std::string target;                            // default: a column whose name says so
   std::map<std::string, ColumnType> types = {};  // known to the user; the rest is guessed
-  std::optional<SchemaDraft> drafted = {};       // what was spent on it, written into the draft
+  std::set<std::string> hashed = {};        // of the categorical ones: hashed instead of listed
+  std::optional<SchemaDraft> drafted = {};  // what was spent on it, written into the draft
   // From a public file: more different texts than this make a text column, unless its type is
   // given; then all of them are listed, and their number is said.
   std::size_t max_categories = 100;
@@ -33,6 +35,7 @@ struct DraftColumn {
   bool guessed = false;  // the type follows from the name alone
   std::optional<Bounds> bounds = {};
   std::vector<std::string> values = {};
+  bool hashed = false;    // values are hashed into buckets, so that none is to be known
   bool tolerant = false;  // missing and unreadable cells become the middle of the bounds
   std::string note = {};  // a comment behind the type
 };

@@ -2,8 +2,9 @@
 // schema.
 //
 // What       numeric: clamped to its bounds, then scaled to [−1, 1] or [0, 1]; boolean: 0 or 1;
-//            categorical: one-hot over the declared values and, unless missing cells are refused,
-//            an implicit "other"; date and time: their parts, as numbers and categories (date.hpp);
+//            categorical: one-hot over the declared values, or over the buckets that a keyed hash
+//            makes of them (category_hash.hpp), and, unless missing cells are refused, an implicit
+//            "other"; date and time: their parts, as numbers and categories (date.hpp);
 //            text: hashed words (text_hash.hpp). With basis = "hats" a numeric feature is followed
 //            by its hat functions (hat_basis.hpp). Then the row is scaled down to the norm bound.
 // Guarantee  For every input whatever, each encoded row is finite and has ℓ2 norm ≤ norm_bound()
@@ -50,6 +51,7 @@ class ColumnEncoder {
   ColumnEncoder(const ColumnSchema& column, DatePart part, Scaling scaling,
                 const std::vector<std::string>& missing_values);
 
+  // With the buckets as values where the column is hashed.
   const ColumnSchema& column() const { return column_; }
   bool is_numeric() const { return column_.type == ColumnType::numeric; }
   bool is_categorical() const { return column_.type == ColumnType::categorical; }
@@ -62,7 +64,8 @@ class ColumnEncoder {
   // categorical: the index of the category, values.size() for "other"; boolean: 0 or 1. Throws
   // CellRefused.
   std::uint32_t index(std::string_view cell) const;
-  std::uint32_t index(double position) const;  // of the value in the declared list
+  // Of the value in the declared list; the value itself where values are hashed, as in a file.
+  std::uint32_t index(double position) const;
   // The names behind index(): the declared values and, where it exists, "other"; false and true for
   // a boolean.
   const std::vector<std::string>& labels() const { return labels_; }
@@ -92,6 +95,7 @@ class ColumnEncoder {
     double origin;  // subtracted
   };
   std::optional<Part> part_;  // of a date or time
+  std::optional<CategoryBuckets> buckets_;
   bool hashed_ = false;
   std::vector<std::string> missing_values_, labels_;
   struct Hash : std::hash<std::string_view> {

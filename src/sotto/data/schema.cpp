@@ -179,6 +179,10 @@ nlohmann::ordered_json to_json(const Schema& schema) {
       column["parts"] = nlohmann::ordered_json::array();
       for (const DatePart part : c.parts) column["parts"].push_back(name(part));
     }
+    if (c.category.hashes()) {
+      column["buckets"] = c.category.buckets;
+      column["key"] = c.category.key;
+    }
     if (c.type == ColumnType::text && c.role == Role::feature) {
       column["buckets"] = c.hash.buckets;
       column["words"] = c.hash.words;

@@ -23,6 +23,7 @@
 #include "sotto/core/event.hpp"
 #include "sotto/core/relation.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/data/category_hash.hpp"
 #include "sotto/data/date.hpp"
 #include "sotto/data/text_hash.hpp"
 
@@ -59,7 +60,8 @@ struct ColumnSchema {
   Role role = Role::feature;
   std::optional<Bounds> bounds;  // numeric: always, except for a user
   std::vector<std::string>
-      values;  // categorical: the categories; boolean: {false, true}, or empty for the usual words
+      values;  // categorical: the categories, unless they are hashed; boolean: {false, true}, or
+               // empty for the usual words
   Missing missing = Missing::refuse;
   Invalid invalid = Invalid::refuse;
   // date: what is made of it, how it is written and where `elapsed` begins. Its bounds are days
@@ -68,6 +70,7 @@ struct ColumnSchema {
   DateOrder order = DateOrder::year_first;
   std::optional<std::int64_t> since = {};  // a day; default: the lower bound
   TextHash hash = {};                      // text, as a feature
+  CategoryHash category = {};              // categorical, as a feature: instead of values
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
 

@@ -249,9 +249,12 @@ void read_column_values(const Place& place, bool encoded, ColumnSchema& c) {
       at.fail("must have two entries for a boolean: the false one, then the true one");
     if (c.type == ColumnType::categorical && c.role == Role::target && c.values.size() < 2)
       at.fail("must have at least two entries for a target");
-  } else if (c.type == ColumnType::categorical && encoded) {
+  } else if (c.type == ColumnType::categorical && encoded && !place.has("buckets")) {
     place.fail("is categorical and has no values",
-               "add values = [\"a\", \"b\"] from public knowledge, not from the data");
+               c.role == Role::feature
+                   ? "add values = [\"a\", \"b\"] from public knowledge, not from the data; or "
+                     "buckets = 256, where they are too many to be listed"
+                   : "add values = [\"a\", \"b\"] from public knowledge, not from the data");
   }
 }
 
@@ -276,19 +279,45 @@ void read_date(const Place& place, bool encoded, ColumnSchema& c) {
                "need none, such as [\"month\", \"weekday\"]");
 }
 
+std::size_t whole_number(const Place& at, std::size_t least, std::size_t most) {
+  const Json& json = at.json();
+  if (!json.is_number_integer() || json < least || json > most)
+    at.fail(fmt::format("must be a whole number from {} to {}", least, most));
+  return json.get<std::size_t>();
+}
+
+void read_category_hash(const Place& place, ColumnSchema& c) {
+  if (place.has("key")) {
+    const Place at = place.at("key");
+    if (c.type != ColumnType::categorical || !place.has("buckets"))
+      at.fail("belongs to categorical columns with buckets only");
+    c.category.key = at.text();
+    if (c.category.key.empty() || c.category.key.size() > CategoryHash::kLongestKey)
+      at.fail(fmt::format("must have from 1 to {} bytes", CategoryHash::kLongestKey));
+  }
+  if (c.type != ColumnType::categorical || !place.has("buckets")) return;
+  const Place at = place.at("buckets");
+  if (place.has("values"))
+    at.fail("stands beside values", "list the values, or hash them into buckets");
+  if (c.role != Role::feature)
+    at.fail(fmt::format("means nothing to a column with role {}", name(c.role)),
+            c.role == Role::target || c.role == Role::group ? "list its values" : "leave it out");
+  c.category.buckets = whole_number(at, CategoryHash::kFewestBuckets, CategoryHash::kMostBuckets);
+}
+
 void read_text(const Place& place, ColumnSchema& c) {
   const auto number = [&](const char* key, std::size_t& to, std::size_t least, std::size_t most) {
     if (!place.has(key)) return;
     const Place at = place.at(key);
-    if (c.type != ColumnType::text) at.fail("belongs to text columns only");
+    if (c.type != ColumnType::text)
+      at.fail(std::string_view(key) == "buckets" ? "belongs to text and categorical columns only"
+                                                 : "belongs to text columns only");
     if (c.role != Role::feature)
       at.fail("means nothing to a text that is not a feature", "add role = \"feature\"");
-    const Json& json = at.json();
-    if (!json.is_number_integer() || json < least || json > most)
-      at.fail(fmt::format("must be a whole number from {} to {}", least, most));
-    to = json.get<std::size_t>();
+    to = whole_number(at, least, most);
   };
-  number("buckets", c.hash.buckets, 2, TextHash::kMostBuckets);
+  if (c.type != ColumnType::categorical)
+    number("buckets", c.hash.buckets, 2, TextHash::kMostBuckets);
   number("words", c.hash.words, 1, TextHash::kMostWords);
   number("characters", c.hash.characters, 0, TextHash::kMostCharacters);
 }
@@ -299,7 +328,7 @@ ColumnSchema read_column(const Place& place, const std::string& column_name,
   c.name = column_name;
   if (!collect([&] { place.expect_table(); })) return c;
   place.only_keys({"type", "role", "bounds", "values", "missing", "invalid", "parts", "order",
-                   "since", "buckets", "words", "characters"},
+                   "since", "buckets", "key", "words", "characters"},
                   collect);
   const bool has_type = collect([&] {
     if (!place.has("type")) {
@@ -317,6 +346,7 @@ ColumnSchema read_column(const Place& place, const std::string& column_name,
   collect([&] { read_column_bounds(place, encoded, c); });
   collect([&] { read_column_values(place, encoded, c); });
   collect([&] { read_date(place, encoded, c); });
+  collect([&] { read_category_hash(place, c); });
   collect([&] { read_text(place, c); });
   collect([&] {
     if (may_miss(c.type)) {
@@ -371,6 +401,8 @@ void read_columns(const Place& columns, Schema& schema, const Collector& collect
       });
       column.name = name;
       schema.columns.push_back(column);
+      CategoryHash& category = schema.columns.back().category;
+      if (category.hashes() && category.key.empty()) category.key = name;
       if (schema.columns.size() > kMaxColumns) return;
     }
   }

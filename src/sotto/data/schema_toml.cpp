@@ -82,6 +82,9 @@ std::string Schema::to_toml() const {
       for (const DatePart part : c.parts) parts.emplace_back(sotto::name(part));
       out += fmt::format("parts = {}\n", toml_list(parts));
     }
+    if (c.category.hashes())
+      out +=
+          fmt::format("buckets = {}\nkey = {}\n", c.category.buckets, toml_string(c.category.key));
     if (c.type == ColumnType::text && c.role == Role::feature) {
       out += fmt::format("buckets = {}\nwords = {}\ncharacters = {}\n", c.hash.buckets,
                          c.hash.words, c.hash.characters);

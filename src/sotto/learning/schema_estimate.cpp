@@ -38,7 +38,7 @@ SchemaEstimatePlan::SchemaEstimatePlan(std::vector<DraftColumn> columns,
     : columns_(std::move(columns)), options_(options) {
   for (const DraftColumn& c : columns_) {
     numeric_ += c.type == ColumnType::numeric;
-    categorical_ += c.type == ColumnType::categorical;
+    categorical_ += c.type == ColumnType::categorical && !c.hashed;
   }
   const std::size_t parts = numeric_ + categorical_ + (counts_rows() ? 1 : 0);
   if (numeric_ + categorical_ == 0)
@@ -93,7 +93,7 @@ Release<SchemaEstimatePlan::Estimate> SchemaEstimatePlan::run(CsvReader& file, R
     if (columns_[i].type == ColumnType::numeric) {
       numeric.push_back(i);
       ranges.push_back(bounds.start());
-    } else if (columns_[i].type == ColumnType::categorical) {
+    } else if (columns_[i].type == ColumnType::categorical && !columns_[i].hashed) {
       categorical.push_back(i);
       values.push_back(categories_plan(relation(), epsilon_, delta_).start());
     }

@@ -42,7 +42,7 @@ Schema reduced(const Schema& schema, const SummaryRequest& request) {
     if (wanted && (c.role == Role::user || !usable(c)))
       throw InvalidArgument(
           fmt::format("nothing can be said of the column '{}'", c.name),
-          "declare it as numeric with bounds, boolean, or categorical with values");
+          "declare it as numeric with bounds, boolean, or categorical with its values listed");
     if (c.role != Role::user) c.role = wanted ? Role::feature : Role::ignore;
   }
   result.feature_norm.reset();

@@ -97,6 +97,10 @@ CellColumns::Column CellColumns::described(const ColumnSchema& column, const Col
     }
     return made;
   }
+  if (column.category.hashes())
+    throw Unsupported(
+        fmt::format("column '{}' is hashed, and a bucket is no value to be written", column.name),
+        "list its values, or set its role to \"ignore\"");
   made.labels = encoder.labels();
   const bool other = made.labels.size() > column.values.size() && !column.values.empty() &&
                      column.type == ColumnType::categorical;
