@@ -43,6 +43,10 @@ Command bench_command() {
                       {.name = "epoch",
                        .type = Type::flag,
                        .help = "sampling and gathering of batches too, on both sides"},
+                      {.name = "processor-time",
+                       .type = Type::flag,
+                       .help = "count processor time of all threads instead of time on the wall: "
+                               "for machines that do other things too, with --threads 1"},
                       {.name = "seconds",
                        .type = Type::number,
                        .value = "S",

@@ -4,8 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "sotto/core/aes_ctr.hpp"
 
@@ -41,6 +43,27 @@ TEST(AesCtr, MatchesTheNistVector) {
   const unsigned char expected[16] = {0x0b, 0xdf, 0x7d, 0xf1, 0x59, 0x17, 0x16, 0x33,
                                       0x5e, 0x9a, 0x8b, 0x15, 0xc8, 0x60, 0xc5, 0x02};
   EXPECT_EQ(std::memcmp(take(stream).data(), expected, 16), 0);
+}
+
+// Both ways to the same bytes, in pieces of any length, also where the counter carries into its
+// upper half or starts again from zero. (Where the processor has no vector AES both are OpenSSL.)
+TEST(AesCtr, WideRegistersGiveTheSameBytes) {
+  AesCtr::Seed seed;
+  for (std::size_t i = 0; i < seed.size(); ++i) seed[i] = static_cast<std::byte>(37 * i + 11);
+  for (const std::size_t carried : {0u, 8u, 16u}) {
+    for (const int before : {1, 2, 3, 4, 5, 31, 32, 33, 70}) {
+      std::fill(seed.end() - static_cast<std::ptrdiff_t>(carried), seed.end(), std::byte{0xff});
+      if (carried > 0) seed.back() = static_cast<std::byte>(0x100 - before);
+      AesCtr wide(seed), narrow(seed, false);
+      for (const std::size_t size :
+           {1u, 15u, 16u, 17u, 3u, 64u, 700u, 1u, 5000u, 0u, 512u, 4096u}) {
+        std::vector<std::byte> a(size), b(size);
+        wide.fill(a);
+        narrow.fill(b);
+        ASSERT_EQ(a, b) << carried << ' ' << before << ' ' << size;
+      }
+    }
+  }
 }
 
 TEST(SecureSource, TwoSourcesAndTheirChildrenDiffer) {

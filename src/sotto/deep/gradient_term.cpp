@@ -205,9 +205,15 @@ void GatherTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room)
     for (std::int64_t i = first; i < last; ++i) {
       equal.find(index + i * t, padding_);
       double sum = 0;
+      // Tokens that occur once and stand side by side are one piece of memory.
+      std::int64_t from = 0, to = 0;
       for (const std::int64_t head : equal.heads()) {
         if (equal.next(head) < 0) {
-          sum += squares_of(b + (i * t + head) * n, n);
+          if (head != to) {
+            sum += squares_of(b + (i * t + from) * n, (to - from) * n);
+            from = head;
+          }
+          to = head + 1;
           continue;
         }
         std::fill(row.begin(), row.end(), 0);
@@ -219,6 +225,7 @@ void GatherTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room)
         for (const double v : row) sum += v * v;
         sum += TermNorms::kMassShare * mass * mass;  // the table gets the terms one by one
       }
+      sum += squares_of(b + (i * t + from) * n, (to - from) * n);
       squares[static_cast<std::size_t>(i)] += sum;
     }
   });

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace sotto::deep {
@@ -74,11 +75,22 @@ torch::Tensor linear_with_squares(const torch::Tensor& x, const torch::Tensor& w
   squares.resize(static_cast<std::size_t>(records));
   const float *px = x.data_ptr<float>(), *w = weight.data_ptr<float>();
   float* out = y.data_ptr<float>();
-  // The same cuts for any number of threads.
-  for_records((records + kRows - 1) / kRows, [&](std::int64_t from, std::int64_t to) {
+  // The same cuts for any number of threads. A short rest would be computed by another kernel, with
+  // other roundings: it is computed with the rows before it, as many as in every part.
+  const std::int64_t parts = (records + kRows - 1) / kRows;
+  for_records(parts, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t first = from * kRows; first < std::min(to * kRows, records); first += kRows) {
       const std::int64_t last = std::min(first + kRows, records);
-      small_product(last - first, p, d, {px + first * d, d}, {w, d, true}, out + first * p, 1);
+      if (last - first == kRows || parts == 1) {
+        small_product(last - first, p, d, {px + first * d, d}, {w, d, true}, out + first * p, 1);
+      } else {
+        std::vector<float> rest;
+        rest.reserve(static_cast<std::size_t>(kRows * p));
+        for (std::int64_t i = 0; i < kRows; ++i)  // the bias still stands there
+          rest.insert(rest.end(), out + first * p, out + first * p + p);
+        small_product(kRows, p, d, {px + (last - kRows) * d, d}, {w, d, true}, rest.data(), 1);
+        std::copy(rest.end() - (last - first) * p, rest.end(), out + first * p);
+      }
       for (std::int64_t i = first; i < last; ++i)
         squares[static_cast<std::size_t>(i)] = squares_of(px + i * d, d);
     }

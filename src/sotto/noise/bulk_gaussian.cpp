@@ -18,8 +18,10 @@
 namespace sotto {
 namespace detail {
 // One block of random words to normal floats, in place (bulk_gaussian_kernel.hpp).
+void gaussian_block_avx512(float* block, float sigma);
 void gaussian_block_avx2(float* block, float sigma);
 void gaussian_block_portable(float* block, float sigma);
+std::uint32_t smallest_radius_avx512(const float* block);
 std::uint32_t smallest_radius_avx2(const float* block);
 std::uint32_t smallest_radius_portable(const float* block);
 }  // namespace detail
@@ -32,23 +34,21 @@ constexpr std::size_t kPiece =
 constexpr std::uint32_t kRefine = 1u << 16;  // radius words below are in the far tail
 
 struct Kernel {
+  const char* name;
   void (*transform)(float*, float);
   std::uint32_t (*smallest)(const float*);
 };
 
-bool has_avx2() {
-#if defined(SOTTO_BULK_AVX2)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
-}
-
 Kernel kernel() {
 #if defined(SOTTO_BULK_AVX2)
-  if (has_avx2()) return {detail::gaussian_block_avx2, detail::smallest_radius_avx2};
+  static const bool avx512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx512) return {"avx512", detail::gaussian_block_avx512, detail::smallest_radius_avx512};
+  if (avx2) return {"avx2", detail::gaussian_block_avx2, detail::smallest_radius_avx2};
 #endif
-  return {detail::gaussian_block_portable, detail::smallest_radius_portable};
+  return {"portable", detail::gaussian_block_portable, detail::smallest_radius_portable};
 }
 
 struct FarPair {
@@ -103,7 +103,7 @@ void fill_chunk(std::span<float> out, float sigma, const Kernel& kernel, AesCtr&
 
 }  // namespace
 
-const char* bulk_gaussian_kernel() { return has_avx2() ? "avx2" : "portable"; }
+const char* bulk_gaussian_kernel() { return kernel().name; }
 
 GaussianChunks::GaussianChunks(Rng& rng, float sigma) : sigma_(sigma) {
   if (!(sigma >= 0) || !std::isfinite(sigma)) {

@@ -4,9 +4,10 @@
 
 #include <torch/torch.h>
 
-#include <array>
 #include <cstdint>
 #include <vector>
+
+#include "sotto/deep/detail/patch_loops.hpp"
 
 namespace sotto::deep {
 
@@ -15,8 +16,8 @@ struct Patches {
           const std::vector<std::int64_t>& stride, const std::vector<std::int64_t>& padding,
           const std::vector<std::int64_t>& dilation, std::int64_t groups);
 
-  // Floats that lay_out writes: groups·patch × positions.
-  std::size_t buffer() const { return static_cast<std::size_t>(groups * patch * positions); }
+  // Floats that lay_out needs: groups·patch × positions for the columns, and room to work.
+  std::size_t buffer() const { return static_cast<std::size_t>(shape_.columns() + shape_.split()); }
   void lay_out(std::int64_t record, float* columns) const;
 
   std::int64_t records, groups;
@@ -25,10 +26,8 @@ struct Patches {
   std::int64_t positions;  // of the output
 
  private:
-  using Three = std::array<std::int64_t, 3>;  // depth, height, width; missing ones are 1
   const float* data_;
-  std::int64_t channels_;
-  Three in_, out_, kernel_, stride_, padding_, dilation_;
+  PatchShape shape_;
 };
 
 }  // namespace sotto::deep

@@ -120,15 +120,8 @@ class ConvTerm : public GradientTerm {
   TermNorms term_norms(const float* columns, const float* b) const {
     const std::int64_t t = patches_.positions;
     std::vector<double> squares(static_cast<std::size_t>(2 * t));
-    const auto add = [&](const float* from, std::int64_t count, double* to) {
-      for (std::int64_t r = 0; r < count; ++r)
-        for (std::int64_t s = 0; s < t; ++s) {
-          const double v = from[r * t + s];
-          to[s] += v * v;
-        }
-    };
-    add(columns, patches_.patch, squares.data());
-    add(b, patches_.outputs, squares.data() + t);
+    add_squares_of_columns(columns, patches_.patch, t, squares.data());
+    add_squares_of_columns(b, patches_.outputs, t, squares.data() + t);
     TermNorms norms;
     for (std::int64_t s = 0; s < t; ++s)
       norms.add(squares[static_cast<std::size_t>(s)], squares[static_cast<std::size_t>(t + s)]);

@@ -7,12 +7,21 @@
 namespace sotto::deep {
 namespace {
 
+bool all_known(const torch::Tensor& indices, std::int64_t rows) {
+  if (indices.scalar_type() != torch::kLong || !indices.is_contiguous())
+    return !indices.lt(0).logical_or_(indices.ge(rows)).any().item<bool>();
+  const auto* const token = indices.data_ptr<std::int64_t>();
+  bool known = true;
+  for (std::int64_t k = 0; k < indices.numel(); ++k) known &= token[k] >= 0 && token[k] < rows;
+  return known;
+}
+
 // Tokens that the table does not have read as zeros and teach nothing: an error would say something
 // of one private record.
 torch::Tensor look_up(const torch::Tensor& weight, const torch::Tensor& indices,
                       std::int64_t padding, torch::Tensor& outside) {
+  if (all_known(indices, weight.size(0))) return torch::embedding(weight, indices, padding);
   const auto unknown = indices.lt(0).logical_or_(indices.ge(weight.size(0)));
-  if (!unknown.any().item<bool>()) return torch::embedding(weight, indices, padding);
   outside = unknown.unsqueeze(-1);
   return torch::embedding(weight, indices.masked_fill(unknown, 0), padding)
       .masked_fill_(outside, 0);

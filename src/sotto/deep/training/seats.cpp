@@ -28,9 +28,8 @@ std::vector<std::int64_t> size_candidates(double expected, std::int64_t most) {
   // A sample is hardly ever far below its expectation.
   const double low = (expected - 4 * std::sqrt(expected)) / static_cast<double>(plan.parts);
   const std::int64_t least = std::max(static_cast<std::int64_t>(low), kLeast);
-  const std::int64_t tile = plan.rows <= 160   ? kTile / 4
-                            : plan.rows <= 400 ? kTile / 2
-                                               : kTile * parts_of(plan.rows - least, kMany * kTile);
+  const std::int64_t tile =
+      plan.rows <= 400 ? kTile / 4 : kTile * parts_of(plan.rows - least, kMany * kTile);
   std::int64_t largest = parts_of(plan.rows, tile) * tile;
   if (largest > most) largest -= tile;
   if (largest < least || largest * plan.parts < seats_for(expected)) return {};
