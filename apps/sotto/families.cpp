@@ -15,6 +15,7 @@
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
 #include "sotto/models/pca/pca_family.hpp"
 #include "sotto/models/preprocess/preprocess_family.hpp"
+#include "sotto/models/synthesis/input_route.hpp"
 #include "sotto/models/synthesis/synthesis_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
@@ -23,9 +24,16 @@ namespace {
 
 constexpr const char* kAutomatic = "auto";
 
+// Any trainer may use synthetic records.
+std::vector<Family> trained_on_input(std::vector<Family> all) {
+  for (Family& family : all)
+    if (family.host == Family{}.host) family = with_input(std::move(family));
+  return all;
+}
+
 std::vector<Family>& list() {
   // A new family is one line here, and one in its module's CMakeLists.txt.
-  static std::vector<Family> all = {
+  static std::vector<Family> all = trained_on_input({
       linear_family(),
       naive_bayes_family(),
       tree_family(),
@@ -39,7 +47,7 @@ std::vector<Family>& list() {
       pca_family(),
       preprocess_family(),
       pipeline_family([] { return std::span<const Family>(families()); }),
-  };
+  });
   return all;
 }
 
@@ -148,6 +156,30 @@ Option kind_option(bool many) {
       if (offered(kind, many)) option.choices.push_back(kind.name);
   if (!many) option.choices.push_back(kAutomatic);
   return option;
+}
+
+Option kind_option(Task task) {
+  Option option{.name = "model",
+                .type = Type::choice,
+                .value = "KIND",
+                .help = "what to fit",
+                .required = true};
+  for (const Family& family : families())
+    for (const Kind& kind : family.kinds)
+      if (kind.tasks == std::vector{task}) option.choices.push_back(kind.name);
+  return option;
+}
+
+std::vector<Variant> kind_variants(Task task) {
+  std::vector<Variant> variants;
+  for (const Family& family : families())
+    for (const Kind& kind : family.kinds)
+      if (kind.tasks == std::vector{task})
+        variants.push_back({.value = kind.name,
+                            .title = family.title,
+                            .help = kind.help,
+                            .options = variant_options(family, kind, true)});
+  return variants;
 }
 
 std::vector<Variant> kind_variants(bool many) {

@@ -35,6 +35,7 @@ struct Decided {
   Suggestion choice;
   Facts facts;
   std::unique_ptr<TrainingPlan> plan;
+  bool finds_categories = false;
 };
 
 constexpr const char* kPipeline = "pipeline";
@@ -53,7 +54,8 @@ Decided decided_pipeline(const Arguments& arguments) {
                     schema_of(arguments), budget, arguments.maybe_number("delta"));
   return {{find_family(families(), kPipeline), kPipeline, ""},
           std::move(planned.facts),
-          std::move(planned.plan)};
+          std::move(planned.plan),
+          planned.finds_categories};
 }
 
 Decided decided(const Arguments& arguments) {
@@ -101,13 +103,16 @@ void check_places(const Arguments& arguments) {
 void run(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (!arguments.flag("dry-run")) check_places(arguments);
-  const auto [choice, facts, plan] = decided(arguments);
+  Decided settled = decided(arguments);
+  const Suggestion& choice = settled.choice;
+  Facts& facts = settled.facts;
+  const std::unique_ptr<TrainingPlan>& plan = settled.plan;
   const Family& family = *choice.family;
   if (facts.rows) check_delta(arguments, *facts.rows, "declared rows", context);
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
   std::string key;
-  Resuming resuming(arguments, context, family, facts);
+  Resuming resuming(arguments, context, family.resumable, facts);
 
   PaidWork<TrainedModel> work;
   if (plan->event()) work.spec = Spec{plan->relation(), {*plan->event()}};
@@ -136,6 +141,11 @@ void run(const Arguments& arguments, Context& context) {
   };
   work.undo = [&] { resuming.forget(); };
   work.run = [&](Rng& rng) {
+    if (settled.finds_categories) {
+      CsvReader texts(arguments.text("data"),
+                      table_options(arguments, facts.encoder->schema()).csv);
+      facts = find_categories(*plan, texts, rng);
+    }
     const std::unique_ptr<Source> source = source_of(arguments, facts);
     return plan->run(*source, rng, resuming.control());
   };
@@ -188,12 +198,13 @@ void run(const Arguments& arguments, Context& context) {
 Command train_command() {
   std::vector<Option> options = training_data_options();
   options.push_back(kind_option(false));
-  options.push_back({.name = kPipeline,
-                     .type = Type::file,
-                     .value = "FILE",
-                     .help =
-                         "several steps instead of one model, as TOML: [steps.NAME] with model, "
-                         "weight (its part of the budget) and options, in their order"});
+  options.push_back(
+      {.name = kPipeline,
+       .type = Type::file,
+       .value = "FILE",
+       .help = "several steps instead of one model, as TOML: [steps.NAME] with model, "
+               "weight (its part of the budget) and options, in their order; a first "
+               "step [steps.categories] with columns = \"NAME, NAME\" finds their values"});
   for (Option& option : class_weight_options()) options.push_back(std::move(option));
   options.push_back({.name = "out",
                      .type = Type::file,

@@ -10,8 +10,10 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/nearest_name.hpp"
+#include "sotto/data/number.hpp"
 #include "sotto/data/toml.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
+#include "sotto/learning/found_categories.hpp"
 #include "sotto/learning/mapped_source.hpp"
 #include "sotto/learning/transform_plan.hpp"
 
@@ -22,6 +24,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "pipeline.json";
 constexpr std::size_t kMostSteps = 20;
+constexpr const char* kCategories = "categories";
+constexpr double kDeltaOfCategories = 0.1;  // of the budget's
 
 std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
@@ -116,12 +120,29 @@ std::vector<OutputColumn> outputs_of(const TrainingPlan& plan) {
   return transform->outputs();
 }
 
+// The step in front that finds values of columns.
+struct CategoriesStep {
+  Schema schema;
+  FoundCategories::Options options;
+  double share = 0, delta = 0;
+
+  // A pure ε is ε²/2-zCDP: a part of ρ buys ε = √(2ρ), for all columns together by equal parts.
+  FoundCategories for_budget(const Budget& budget) const {
+    const double rho = std::get<ZcdpBudget>(budget.kind()).rho.value() * share;
+    const auto columns = static_cast<double>(std::max<std::size_t>(1, options.columns.size()));
+    return {schema, options, std::sqrt(2 * rho * columns), delta};
+  }
+};
+
 // The plans of all steps for a budget, the bounds of columns between them yet unknown.
 struct Planned {
+  std::optional<FoundCategories> categories;
   std::vector<std::unique_ptr<TrainingPlan>> plans;
   std::vector<TrainingRequest> requests;
 
-  Planned(const std::vector<Step>& steps, Facts facts, const std::optional<Budget>& budget) {
+  Planned(const std::optional<CategoriesStep>& front, const std::vector<Step>& steps, Facts facts,
+          const std::optional<Budget>& budget) {
+    if (front) categories.emplace(front->for_budget(*budget));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       TrainingRequest request = steps[i].request;
       if (budget) request.budget = budget->part(steps[i].share);
@@ -132,6 +153,7 @@ struct Planned {
   }
   std::optional<Event> event() const {
     std::vector<Event> all;
+    if (categories) all.push_back(categories->event());
     for (const auto& plan : plans) {
       if (!plan->event()) return std::nullopt;
       all.push_back(*plan->event());
@@ -142,8 +164,26 @@ struct Planned {
 
 class PipelineTraining final : public TrainingPlan {
  public:
-  PipelineTraining(std::vector<Step> steps, Facts facts, const std::optional<Budget>& budget)
-      : steps_(std::move(steps)), facts_(std::move(facts)), planned_(steps_, facts_, budget) {}
+  PipelineTraining(const std::optional<CategoriesStep>& front, std::vector<Step> steps, Facts facts,
+                   const std::optional<Budget>& budget)
+      : steps_(std::move(steps)),
+        facts_(std::move(facts)),
+        planned_(front, steps_, facts_, budget),
+        share_of_categories_(front ? front->share : 0) {}
+
+  Facts find(CsvReader& file, Rng& rng) {
+    if (!planned_.categories) invariant_broken("a pipeline that finds no categories");
+    const Facts expected = facts_;
+    facts_ = facts_of(steps_.front(), planned_.categories->run(file, rng).value);
+    facts_.unit = expected.unit;
+    facts_.contributions = expected.contributions;
+    auto again = plan_training(*steps_.front().family, facts_, planned_.requests.front());
+    if (again->event() != planned_.plans.front()->event())
+      invariant_broken("the cost of a step depends on the categories");
+    planned_.plans.front() = std::move(again);
+    found_ = true;
+    return facts_;
+  }
 
   std::optional<Event> event() const override { return planned_.event(); }
   Relation relation() const override { return facts_.relation; }
@@ -152,6 +192,14 @@ class PipelineTraining final : public TrainingPlan {
     Explanation e{.method = "pipeline"};
     std::vector<std::string> parts;
     e.figures["steps"] = Json::array();
+    if (planned_.categories) {
+      parts.push_back(fmt::format("categories ({:.3g} of the budget): {}", share_of_categories_,
+                                  planned_.categories->describe()));
+      e.figures["steps"].push_back({{"name", kCategories},
+                                    {"model", kCategories},
+                                    {"method", "stability_histogram"},
+                                    {"share", share_of_categories_}});
+    }
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       Explanation own = planned_.plans[i]->explain();
       parts.push_back(fmt::format("{} ({:.3g} of the budget, {}): {}", steps_[i].name,
@@ -167,6 +215,7 @@ class PipelineTraining final : public TrainingPlan {
   }
 
   TrainedModel run(Source& source, Rng& rng, RunControl& control) override {
+    if (planned_.categories && !found_) invariant_broken("categories are found before records");
     source.keep();
     std::vector<Stage> stages;
     std::vector<std::unique_ptr<Source>> mapped;
@@ -195,6 +244,8 @@ class PipelineTraining final : public TrainingPlan {
   std::vector<Step> steps_;
   Facts facts_;
   Planned planned_;
+  double share_of_categories_ = 0;
+  bool found_ = false;
 };
 
 // The parts of the budget. Throws InvalidArgument when they are more than the whole.
@@ -221,6 +272,9 @@ std::vector<double> shares_of(const std::vector<PipelineStep>& steps) {
 Step settled(const PipelineStep& asked, std::span<const Family> families, bool last, double share,
              std::optional<double> delta) {
   const Family* family = family_of_kind(families, asked.kind);
+  if (asked.kind == kCategories)
+    throw InvalidArgument("the step categories comes first, and something after it",
+                          "it reads texts, which no other step leaves");
   if (family == nullptr) {
     std::vector<std::string> kinds;
     for (const Family& f : families)
@@ -241,6 +295,38 @@ Step settled(const PipelineStep& asked, std::span<const Family> families, bool l
     step.request.options = OptionValues(options_of(*family, asked.kind), asked.options);
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format("step '{}': {}", asked.name, error.what()), error.hint());
+  }
+  return step;
+}
+
+CategoriesStep categories_step(const PipelineStep& asked, const Schema& schema,
+                               const std::optional<Budget>& budget, double share) {
+  const auto* approximate = budget ? std::get_if<ApproximateBudget>(&budget->kind()) : nullptr;
+  if (approximate == nullptr)
+    throw InvalidArgument("finding categories needs an epsilon and a delta",
+                          "give `epsilon` and `delta`, or declare the values in the schema");
+  if (!asked.method.empty())
+    throw InvalidArgument("the step categories has one method only", "leave out `method`");
+  const OptionValues values(
+      {{.name = "columns", .type = OptionType::text, .value = "NAMES", .help = "whose values"},
+       {.name = "most",
+        .type = OptionType::whole,
+        .value = "N",
+        .help = "values of a column",
+        .fallback = "32",
+        .range = Range::between(1, FoundCategories::kMost)}},
+      asked.options);
+  CategoriesStep step{schema, {}, share, approximate->delta.value() * kDeltaOfCategories};
+  step.options.most = values.whole("most");
+  std::string name;
+  for (const char c : (values.given("columns") ? values.text("columns") : "") + ",") {
+    if (c != ',') {
+      name += c;
+      continue;
+    }
+    if (const std::string_view inner = trimmed(name); !inner.empty())
+      step.options.columns.emplace_back(inner);
+    name.clear();
   }
   return step;
 }
@@ -297,7 +383,13 @@ PlannedPipeline plan_pipeline(std::span<const Family> families, std::vector<Pipe
                               const Schema& schema, const std::optional<Budget>& budget,
                               std::optional<double> delta) {
   if (asked.empty()) throw InvalidArgument("a pipeline has at least one step");
-  const std::vector<double> shares = shares_of(asked);
+  std::vector<double> shares = shares_of(asked);
+  std::optional<CategoriesStep> front;
+  if (asked.size() > 1 && asked.front().kind == kCategories) {
+    front.emplace(categories_step(asked.front(), schema, budget, shares.front()));
+    asked.erase(asked.begin());
+    shares.erase(shares.begin());
+  }
   std::vector<Step> steps;
   for (std::size_t i = 0; i < asked.size(); ++i)
     steps.push_back(settled(asked[i], families, i + 1 == asked.size(), shares[i], delta));
@@ -309,13 +401,25 @@ PlannedPipeline plan_pipeline(std::span<const Family> families, std::vector<Pipe
   if (steps.front().request.method != "none" && !budget)
     throw InvalidArgument("training needs a budget",
                           "give `epsilon`, `epsilon` with `delta`, or `rho`");
-  Facts facts = facts_of(steps.front(), without_idle_target(schema, steps.back()));
+  if (front && steps.front().request.method == "none")
+    throw InvalidArgument("categories are found with noise, and other steps have none",
+                          "declare the values in the schema");
+  const Schema used = without_idle_target(schema, steps.back());
+  if (front) front->schema = used;
+  Facts facts = facts_of(steps.front(),
+                         front ? FoundCategories(used, front->options, 1, 1e-9).expected() : used);
   std::optional<Budget> share = budget;
   if (budget)
     share = confirmed(*budget, facts.relation,
-                      [&](const Budget& b) { return *Planned(steps, facts, b).event(); });
-  auto plan = std::make_unique<PipelineTraining>(std::move(steps), facts, share);
-  return {std::move(facts), std::move(plan)};
+                      [&](const Budget& b) { return *Planned(front, steps, facts, b).event(); });
+  auto plan = std::make_unique<PipelineTraining>(front, std::move(steps), facts, share);
+  return {std::move(facts), std::move(plan), front.has_value()};
+}
+
+Facts find_categories(TrainingPlan& plan, CsvReader& file, Rng& rng) {
+  auto* pipeline = dynamic_cast<PipelineTraining*>(&plan);
+  if (pipeline == nullptr) invariant_broken("a plan that finds no categories");
+  return pipeline->find(file, rng);
 }
 
 const UnsupervisedModel* measured_model(const Model& model) {

@@ -2,7 +2,8 @@
 // one artifact.
 //
 // What       Every step but the last transforms records (bounds, scale, bins, pca); the last is any
-//            model. A step is trained on what the steps before it make of the records.
+//            model. A step is trained on what the steps before it make of the records. In front may
+//            stand `categories`, which finds the values of columns.
 // Guarantee  Costs at most the budget: the composition of the steps' events, known before a private
 //            byte is read. What a step releases is public for those after it.
 // Method     The budget is split by declared weights, or shares that add up to at most 1 (more is
@@ -20,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sotto/data/csv.hpp"
 #include "sotto/learning/family.hpp"
 #include "sotto/learning/unsupervised_model.hpp"
 
@@ -45,10 +47,17 @@ struct PipelineStep {
 // Instead of weights all steps may say their `share` of the budget. Throws DataError.
 std::vector<PipelineStep> read_pipeline(std::string_view toml, const std::string& label);
 
+// A pipeline may begin with a step `categories` (found_categories.hpp), with the options `columns`
+// and `most`. It reads texts, so it comes before the records are encoded, and whoever runs the plan
+// runs it first: the facts are then those of what was found.
 struct PlannedPipeline {
   Facts facts;  // of the records as they come
   std::unique_ptr<TrainingPlan> plan;
+  bool finds_categories = false;
 };
+// Finds the categories of a plan with such a step, and returns the facts for the records. Once,
+// before the plan is run.
+Facts find_categories(TrainingPlan& plan, CsvReader& file, Rng& rng);
 // families must outlive the plan. Throws InvalidArgument, Unsupported or DataError, all of it from
 // public facts.
 PlannedPipeline plan_pipeline(std::span<const Family> families, std::vector<PipelineStep> steps,

@@ -156,6 +156,22 @@ TEST(StabilityHistogram, ThresholdHidesASingleRecordUpToDelta) {
   }
 }
 
+// A unit with c records can bring c categories with up to c records each.
+TEST(StabilityHistogram, ThresholdHidesAUnitWithManyRecordsUpToDelta) {
+  for (Relation relation : kRelations) {
+    for (std::uint64_t c : {2u, 7u}) {
+      const StabilityHistogramPlan one(relation, Epsilon(1), Delta(1e-6)),
+          many(relation, Epsilon(1), Delta(1e-6), c);
+      EXPECT_DOUBLE_EQ(many.noise().scale(), static_cast<double>(c) * one.noise().scale());
+      const long double b = many.noise().scale_in_steps();
+      const long double m = many.threshold() - static_cast<double>(c);
+      const long double any = c * std::exp(-m / b) / (1 + std::exp(-1 / b));
+      EXPECT_LE(any, 1e-6L);
+      EXPECT_GT(any, 1e-6L * std::exp(-3.0L / b));
+    }
+  }
+}
+
 TEST(StabilityHistogram, ReleasesSingletonsAtTheStatedRateAndCommonCategoriesAlways) {
   Rng rng = Rng::insecure_seed(6);
   const StabilityHistogramPlan plan(Relation::add_remove, Epsilon(1), Delta(0.01));

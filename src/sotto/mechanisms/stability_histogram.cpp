@@ -9,20 +9,23 @@
 
 namespace sotto {
 
-StabilityHistogramPlan::StabilityHistogramPlan(Relation relation, Epsilon epsilon, Delta delta)
+StabilityHistogramPlan::StabilityHistogramPlan(Relation relation, Epsilon epsilon, Delta delta,
+                                               std::uint64_t contributions)
     : epsilon_(epsilon.value()),
       delta_(delta.value()),
-      noise_(counting_noise(relation, Budget::pure(epsilon.value()), histogram_distance(relation),
-                            1)) {
-  // P(Z ≥ m) = q^m / (1 + q) for m ≥ 0 with q = e^{−1/b}: smallest m with that ≤ δ, and one step
+      noise_(counting_noise(relation, Budget::pure(epsilon.value()),
+                            times(histogram_distance(relation), contributions), 1)) {
+  const auto c = static_cast<double>(contributions);
+  // P(Z ≥ m) = q^m / (1 + q) for m ≥ 0 with q = e^{−1/b}: smallest m with that ≤ δ/c, and one step
   // more.
   const double b = noise_.scale_in_steps();
-  const double steps = b * (-std::log(delta_) - std::log1p(std::exp(-1 / b)));
+  const double steps = b * (std::log(c) - std::log(delta_) - std::log1p(std::exp(-1 / b)));
   if (!(steps < 0x1p52)) {
     throw InvalidArgument(fmt::format("epsilon {} and delta {} need a threshold above 2^52 records",
                                       epsilon_, delta_));
   }
-  threshold_ = 1 + static_cast<std::int64_t>(std::ceil(std::max(0.0, steps))) + 1;
+  threshold_ = static_cast<std::int64_t>(contributions) +
+               static_cast<std::int64_t>(std::ceil(std::max(0.0, steps))) + 1;
 }
 
 std::string StabilityHistogramPlan::describe() const {

@@ -3,12 +3,16 @@
 //
 // What       Counts every category that occurs, adds discrete Laplace noise, and keeps those whose
 //            noisy count reaches a threshold τ.
-// Guarantee  (ε, δ)-DP under each relation, one record in one category. Event: approximate(ε, δ).
-// Method     Noise scale Δ/ε with Δ = 1 (add_remove, zero_out) or 2 (replace_one). A category with
-//            a single record, which alone can appear in one data set and not in its neighbour,
-//            passes with probability P(1 + Z ≥ τ) ≤ δ; all others differ as in a histogram over
-//            declared categories [KKMN09], [BNS16].
-// Numerics   τ = 1 + ⌈b(ln(1/δ) − ln(1+e^{−1/b}))⌉ + 1, the last step covering the rounding of the
+// Guarantee  (ε, δ)-DP under each relation, one record in one category, for a unit with at most c
+//            records (`contributions`). Event: approximate(ε, δ).
+// Method     Noise scale Δ/ε with Δ = c (add_remove, zero_out) or 2c (replace_one). A category that
+//            occurs in one data set and not in its neighbour has at most c records, and there are
+//            at most c of them: each passes with probability P(c + Z ≥ τ) ≤ δ/c, so any does with
+//            at most δ. All others differ as in a histogram over declared categories [KKMN09],
+//            [BNS16]. With δ₁ for those of one data set and δ₂ for those of the other, outputs
+//            without any of them have probabilities (1 − δ₁)p and (1 − δ₂)p′, p ≤ e^ε·p′, and the
+//            hockey-stick divergence is at most δ₁ + (δ₂ − δ₁)₊ ≤ δ.
+// Numerics   τ = c + ⌈b(ln(c/δ) − ln(1+e^{−1/b}))⌉ + 1, the last step covering the rounding of the
 //            logarithms.
 //            A category is the record's text with bytes that are not UTF-8 spelled out
 //            (core/text.hpp), so that every result can be written.
@@ -31,7 +35,8 @@ class StabilityHistogramAccumulator;
 
 class StabilityHistogramPlan {
  public:
-  StabilityHistogramPlan(Relation relation, Epsilon epsilon, Delta delta);
+  StabilityHistogramPlan(Relation relation, Epsilon epsilon, Delta delta,
+                         std::uint64_t contributions = 1);
 
   Event event() const { return ApproximateEvent{epsilon_, delta_}; }
   Relation relation() const { return noise_.relation(); }

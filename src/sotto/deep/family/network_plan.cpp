@@ -9,8 +9,11 @@
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/deep/family/detail/canary_training.hpp"
 #include "sotto/deep/family/detail/network_model.hpp"
 #include "sotto/deep/family/detail/network_records.hpp"
+#include "sotto/deep/family/detail/record_groups.hpp"
+#include "sotto/deep/family/detail/sequence.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/models/detail/defaults.hpp"
 #include "sotto/deep/training/checkpoint.hpp"
@@ -23,6 +26,28 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Each of these options belongs to one rule.
+void check_fairness(const OptionValues& o, bool is_private) {
+  const std::string rule = o.text("fairness");
+  if (!is_private && rule != "none")
+    throw InvalidArgument("`fairness` is about clipping, and the method none clips nothing",
+                          "leave it out, or train with a budget");
+  for (const auto& [option, owner] : {std::pair{"fairness_groups", "dpsgd_f"},
+                                      {"clip_floor", "bounded_adaptive"},
+                                      {"beyond", "global"}}) {
+    if (o.given(option) && rule != owner)
+      throw InvalidArgument(fmt::format("`{}` means nothing without `fairness` {}", option, owner));
+  }
+  if (o.given("typical_norm") && !o.flag("individual_budget"))
+    throw InvalidArgument("`typical_norm` means nothing without `individual_budget`",
+                          "give `individual_budget` as well");
+  if (!is_private && o.flag("individual_budget"))
+    throw InvalidArgument("the method none has no privacy, yet a budget for each record is asked");
+  if (o.given("count_noise") && rule == "none" && o.text("clipping") != "adaptive")
+    throw InvalidArgument("`count_noise` means nothing without counts",
+                          "give `fairness`, or `clipping` adaptive");
 }
 
 void check_request(const TrainingRequest& request) {
@@ -38,6 +63,7 @@ void check_request(const TrainingRequest& request) {
   if (is_private && !request.delta)
     throw InvalidArgument("training a network needs `delta`: its noise is Gaussian",
                           "e.g. `delta` 1e-5");
+  check_fairness(o, is_private);
   if (is_private && !request.budget && !o.given("noise_multiplier"))
     throw InvalidArgument("training needs a budget",
                           "give `epsilon` with `delta`, or `noise_multiplier`");
@@ -64,6 +90,14 @@ NetworkOptions network_options(const Facts& facts, const TrainingRequest& reques
   network.outputs = classes == 0 ? 1 : static_cast<std::int64_t>(classes);
   network.activation = parse_activation(request.options.text("activation"));
   network.hidden = hidden_widths(request.options);
+  if (network.kind == NetworkKind::sequence) {
+    check_sequence_facts(facts);
+    network.input = {static_cast<std::int64_t>(facts.encoder->features().size())};
+    network.outputs = values_of_places(facts);
+    network.context =
+        std::min(network.input[0], static_cast<std::int64_t>(request.options.whole("context")));
+    return network;
+  }
   if (facts.encoder) {
     network.input = {static_cast<std::int64_t>(facts.encoder->width())};
   } else {
@@ -104,10 +138,18 @@ torch::Tensor losses_of(bool classification, const torch::Tensor& outputs,
                         : squared_loss(outputs.squeeze(1), targets);
 }
 
+// Shapes and types of records, for made-up ones.
+Records empty_records(const Facts& facts, bool classification, const NetworkOptions& network) {
+  if (network.kind != NetworkKind::sequence) return no_records(facts, classification);
+  const auto none = torch::zeros({0, network.input[0]}, torch::kLong);
+  return {none, none};
+}
+
 // A label that is none of the declared classes counts for nothing in training.
-Records training_records(Source& source, const Facts& facts, bool classification) {
+Records training_records(Source& source, const Facts& facts, bool classification, bool sequence) {
   if (facts.encoder) {
     const Table* table = source.in_memory();
+    if (sequence) return sequence_records(table != nullptr ? *table : source.table());
     return records_of(table != nullptr ? Block(*table) : Block(source.table()), classification);
   }
   const Records read = records_of(source.images(), true);
@@ -120,11 +162,13 @@ Records training_records(Source& source, const Facts& facts, bool classification
 
 NetworkTraining::NetworkTraining(const Facts& facts, const TrainingRequest& request)
     : facts_(facts),
-      classification_(!facts.classes().empty()),
+      sequence_(request.kind == name(NetworkKind::sequence)),
+      classification_(sequence_ || !facts.classes().empty()),
       torchscript_(request.options.flag("torchscript")),
       show_private_loss_(request.options.flag("show_private_loss")),
       delta_(request.delta.value_or(0)) {
-  check_target(facts, classification_ ? Task::classify : Task::regress, request.kind, "another");
+  if (!sequence_)
+    check_target(facts, classification_ ? Task::classify : Task::regress, request.kind, "another");
   if (facts.contributions != 1)
     throw Unsupported(fmt::format("networks take one record of a user, the schema allows {}",
                                   facts.contributions),
@@ -133,7 +177,36 @@ NetworkTraining::NetworkTraining(const Facts& facts, const TrainingRequest& requ
   network_ = network_options(facts, request);
   parameters_ = count_parameters(*Network(network_));
   check_request(request);
+  fairness_ = request.options.text("fairness");
   plan_steps(request);
+}
+
+// The declared option as a rule of adaptive clipping.
+void NetworkTraining::plan_fairness(const OptionValues& o, PlanOptions& options) {
+  const std::string rule = o.text("fairness");
+  if (rule == "none") return;
+  if (o.text("clipping") != "flat")
+    throw InvalidArgument("`fairness` and `clipping` both say how gradients are clipped",
+                          "leave out `clipping`");
+  options.adaptive.emplace();
+  if (rule == "dpsgd_f") {
+    const RecordGroups groups = record_groups(facts_, o.maybe_text("fairness_groups"));
+    options.adaptive->rule = AdaptiveRule::groups;
+    options.adaptive->groups = groups.count;
+    trainer_options_.group_of = groups.of;
+  } else if (rule == "global") {
+    constexpr double kNearlyAll = 0.9, kRate = 0.5;
+    options.adaptive->quantile = kNearlyAll;
+    options.adaptive->rate = kRate;
+    options.adaptive->rescale = true;
+    trainer_options_.zero_above = o.maybe_text("beyond").value_or("clip") == "zero";
+  } else {
+    options.adaptive->smallest = o.maybe_number("clip_floor").value_or(options.clip / 2);
+    if (options.adaptive->smallest > options.clip)
+      throw InvalidArgument(fmt::format("`clip_floor` is {}; the clip norm begins at {}, below it",
+                                        options.adaptive->smallest, options.clip),
+                            "lower it, or raise `clip`");
+  }
 }
 
 void NetworkTraining::plan_steps(const TrainingRequest& request) {
@@ -163,6 +236,11 @@ void NetworkTraining::plan_steps(const TrainingRequest& request) {
                       .delta = delta_,
                       .dimension = parameters_};
   if (o.text("clipping") == "adaptive") options.adaptive.emplace();
+  plan_fairness(o, options);
+  if (o.flag("individual_budget"))
+    options.typical_norm = o.maybe_number("typical_norm").value_or(0.5);
+  if (options.adaptive && o.given("count_noise"))
+    options.adaptive->count_noise = o.number("count_noise");
   options.noise =
       o.text("noise") != "auto" ? parse_noise_kind(o.text("noise")) : default_noise(options);
   plan_.emplace(std::move(options));
@@ -191,6 +269,10 @@ Explanation NetworkTraining::explain() const {
                         "beyond)")};
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
     e.assumptions.push_back("noise is drawn and added in floating point (exact noise avoids this)");
+  if (plan_ && plan_->charges())
+    e.assumptions.push_back(
+        "the norm of a record's gradient, computed in a batch of one public size, does not depend "
+        "on the other records");
   if (plan_ && !row_by_row_.empty()) {  // a run has ended, so that all its steps were followed
     e.words += fmt::format("; {}", row_by_row_);
     e.assumptions.push_back(row_by_row_);
@@ -204,6 +286,7 @@ Explanation NetworkTraining::explain() const {
     e.figures["noise_multiplier"] = plan_->noise_multiplier();
     e.figures["noise"] = name(plan_->options().noise);
     e.figures["clip"] = plan_->options().clip;
+    if (fairness_ != "none") e.figures["fairness"] = fairness_;
   }
   if (plan_ && !row_by_row_.empty()) e.figures["row_by_row"] = row_by_row_;
   e.figures["optimizer"] = to_json(trainer_options_.optimizer);
@@ -217,9 +300,10 @@ std::string NetworkTraining::estimate() const {
   std::vector<std::int64_t> shape = network_.input;
   shape.insert(shape.begin(), records);
   Network network(network_);
-  const torch::Tensor inputs = torch::rand(shape);
+  const torch::Tensor inputs = sequence_ ? torch::zeros(shape, torch::kInt64) : torch::rand(shape);
   const torch::Tensor targets =
-      torch::zeros({records}, classification_ ? torch::kInt64 : torch::kFloat32);
+      sequence_ ? inputs
+                : torch::zeros({records}, classification_ ? torch::kInt64 : torch::kFloat32);
   const auto step = [&] {
     losses_of(classification_, network->forward(inputs), targets).sum().backward();
   };
@@ -237,11 +321,15 @@ std::string NetworkTraining::estimate() const {
       std::min(static_cast<double>(trainer_options_.memory),
                static_cast<double>(memory) * plain_.batch / static_cast<double>(records));
   const OptimizerOptions& optimizer = trainer_options_.optimizer;
+  const auto figure = [](double value, double least, int digits, const char* unit) {
+    return value < least ? fmt::format("under {} {}", least, unit)
+                         : fmt::format("about {:.{}f} {}", value, digits, unit);
+  };
   return fmt::format(
-      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); about {} and {:.0f} MB here",
-      parameters_, epochs, optimizer.learning_rate, name(optimizer.kind),
-      seconds < 90 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60),
-      bytes / 1e6);
+      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); {} and {} here", parameters_,
+      epochs, optimizer.learning_rate, name(optimizer.kind),
+      seconds < 90 ? figure(seconds, 0.1, 1, "s") : figure(seconds / 60, 1, 0, "min"),
+      figure(bytes / 1e6, 1, 0, "MB"));
 }
 
 void NetworkTraining::prepare(RunControl& control, Rng& rng) {
@@ -267,7 +355,7 @@ void NetworkTraining::prepare(RunControl& control, Rng& rng) {
     result_ = sha256(to_safetensors(trainer_->state()));
     return;
   }
-  trainer_->prepare(no_records(facts_, classification_));
+  trainer_->prepare(empty_records(facts_, classification_, network_));
   // Before a reservation that names this run: from here on a kill at any moment can be resumed.
   save(control);
 }
@@ -320,15 +408,27 @@ void NetworkTraining::fit(const Records& records, Rng& rng, RunControl& control)
                     ? fmt::format("interrupted after step {} of {}; the state is in '{}'",
                                   trainer_->done(), trainer_->planned(), control.checkpoints->path)
                     : std::string("interrupted"),
-                control.checkpoints ? "the same command with `resume` goes on" : "");
+                plan_ && plan_->charges() ? "budgets of records are in no checkpoint: start anew"
+                : control.checkpoints     ? "the same command with `resume` goes on"
+                                          : "");
 }
 
 TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control) {
   if (!trainer_) prepare(control, rng);
   if (trainer_->done() < trainer_->planned())
-    fit(training_records(source, facts_, classification_), rng, control);
+    fit(training_records(source, facts_, classification_, sequence_), rng, control);
   result_ = sha256(to_safetensors(trainer_->state()));
   return release(control.insecure_seed.has_value() || rng.kind() == "insecure_seed");
+}
+
+std::vector<double> NetworkTraining::scores_of_canaries(const std::vector<bool>& in, Source& source,
+                                                        Rng& rng) {
+  return CanaryTraining{.network = network_,
+                        .plan = plan_ ? &*plan_ : nullptr,
+                        .plain = plain_,
+                        .options = trainer_options_,
+                        .classification = classification_}
+      .scores(training_records(source, facts_, classification_, sequence_), in, rng);
 }
 
 TrainedModel NetworkTraining::release(bool insecure) {

@@ -24,8 +24,8 @@ Family kmeans_family() {
                        "noisy rounds from centres that know nothing of the data",
                        {"clusters", "iterations"}},
                       {"aggregate",
-                       "clusters of many parts, averaged with noise",
-                       {"clusters", "parts"}},
+                       "noisy rounds, then clusters of many parts, averaged with noise",
+                       {"clusters", "iterations", "parts"}},
                       {"none", "no noise: NOT PRIVATE", {"clusters", "iterations"}}},
           .options = {{.name = "clusters",
                        .type = OptionType::whole,
@@ -41,7 +41,7 @@ Family kmeans_family() {
                       {.name = "parts",
                        .type = OptionType::whole,
                        .value = "M",
-                       .help = "parts of the data; default: as many as have ten records for each "
+                       .help = "parts of the data; default: as many as have five records for each "
                                "cluster",
                        .range = Range::between(2, 1000000)}},
           .prepare = prepare,

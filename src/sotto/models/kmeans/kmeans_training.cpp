@@ -23,8 +23,11 @@ constexpr double kWithin = 0.95, kRoom = 1.05;  // the radius: of so many record
 constexpr double kPacked = 0.5;                 // how far out the first centres lie
 constexpr double kFew = 5;                      // standard deviations below which a cluster is none
 constexpr double kBeside = 0.1;                 // how far from the largest cluster it starts again
-constexpr std::size_t kPartRounds = 10, kRowsOfPart = 10;  // for each centre
+constexpr std::size_t kPartRounds = 10, kRowsOfPart = 5;  // for each centre
 constexpr std::size_t kMostParts = 10000;
+constexpr double kReference = 0.5;  // of the budget of `aggregate`, for centres that parts start at
+constexpr double kReach = 0.125;    // of the way to the next centre: how far a part may move one
+constexpr double kLeastReach = 0.02;  // how far a part may move a centre, at least
 constexpr double kAggregateStep = 0x1p-30;
 
 enum class Route { coreset, lloyd, aggregate, none };
@@ -50,12 +53,12 @@ struct Mechanisms {
   std::optional<LatticeNoise> centres;
 
   Mechanisms(const Setting& s, const Budget& budget)
-      : location(location_plan(s.facts, budget.part(share_of_location(s)))),
+      : location(location_plan(s.facts, budget.part(kLocation))),
         radius(s.facts, budget.part(kRadius)) {
-    const double left = 1 - share_of_location(s) - kRadius - 0x1p-40;
+    double left = 1 - kLocation - kRadius - 0x1p-40;
     if (s.route == Route::aggregate) {
-      centres.emplace(aggregate_noise(s, budget.part(left)));
-      return;
+      centres.emplace(aggregate_noise(s, budget.part(left * (1 - kReference))));
+      left *= kReference;
     }
     const Budget each = budget.part(left / static_cast<double>(s.rounds));
     const double l1 = std::sqrt(static_cast<double>(s.width));
@@ -71,10 +74,7 @@ struct Mechanisms {
     return compose(std::move(all));
   }
 
-  static constexpr double kRadius = 0.03;
-  static double share_of_location(const Setting& s) {
-    return s.route == Route::aggregate ? 0.10 : 0.04;
-  }
+  static constexpr double kLocation = 0.04, kRadius = 0.03;
   static LatticeNoise aggregate_noise(const Setting& s, const Budget& budget) {
     const auto k = static_cast<double>(s.clusters), d = static_cast<double>(s.width);
     const double parts =
@@ -147,21 +147,19 @@ class KmeansTraining final : public TrainingPlan {
       case Route::aggregate: e.method = "aggregate"; break;
       case Route::none: e.method = "none"; break;
     }
-    if (s.route == Route::aggregate) {
-      e.words = fmt::format(
-          "{} clusters found in each of {} parts; the mean of their centres with "
-          "{}",
-          s.clusters, s.parts, mechanisms_.centres->describe());
-    } else {
-      e.words = fmt::format("{} clusters by {} rounds", s.clusters, s.rounds);
-      if (mechanisms_.wide)
-        e.words += fmt::format(", the first {} with {} centres that are then clustered",
-                               first_rounds(s), kOver * s.clusters);
-      if (private_)
-        e.words += fmt::format(
-            "; in each round {}",
-            (mechanisms_.round ? mechanisms_.round : mechanisms_.wide)->noise().describe());
-    }
+    e.words = fmt::format("{} clusters by {} rounds", s.clusters, s.rounds);
+    if (mechanisms_.wide)
+      e.words += fmt::format(", the first {} with {} centres that are then clustered",
+                             first_rounds(s), kOver * s.clusters);
+    if (private_)
+      e.words += fmt::format(
+          "; in each round {}",
+          (mechanisms_.round ? mechanisms_.round : mechanisms_.wide)->noise().describe());
+    if (mechanisms_.centres)
+      e.words += fmt::format(
+          "; then {} parts move them, each by at most an eighth of the way to the next; the "
+          "mean of that with {}",
+          s.parts, mechanisms_.centres->describe());
     e.figures = {{"clusters", s.clusters}, {"rounds", s.rounds}};
     return e;
   }
@@ -178,8 +176,8 @@ class KmeansTraining final : public TrainingPlan {
                                                          private_ ? kWithin : 1, private_, rng));
     const BallRows rows(*encoded, where.mean, radius);
     encoded.reset();
-    Matrix centres =
-        setting_.route == Route::aggregate ? averaged(rows, rng) : rounds(rows, rng, control);
+    Matrix centres = rounds(rows, rng, control);
+    if (setting_.route == Route::aggregate) average_parts(rows, centres, rng);
     for (std::size_t c = 0; c < centres.rows; ++c)
       for (std::size_t j = 0; j < centres.columns; ++j)
         centres.row(c)[j] = where.mean[j] + radius * centres.row(c)[j];
@@ -257,9 +255,26 @@ class KmeansTraining final : public TrainingPlan {
     return few;
   }
 
-  Matrix averaged(const BallRows& rows, Rng& rng) const {
+  // How far a part may move each centre: a part of the way to the next. A rule on released centres.
+  static std::vector<double> reaches(const Matrix& centres) {
+    std::vector<double> reach(centres.rows, 1);
+    for (std::size_t a = 0; a < centres.rows; ++a) {
+      for (std::size_t b = 0; b < centres.rows; ++b) {
+        if (a == b) continue;
+        double square = 0;
+        for (std::size_t j = 0; j < centres.columns; ++j)
+          square += std::pow(centres.row(a)[j] - centres.row(b)[j], 2);
+        reach[a] = std::min(reach[a], kReach * std::sqrt(square));
+      }
+      reach[a] = std::max(reach[a], kLeastReach);
+    }
+    return reach;
+  }
+
+  // Moves released centres by the noisy mean of where the parts would move them.
+  void average_parts(const BallRows& rows, Matrix& centres, Rng& rng) const {
     const std::size_t k = setting_.clusters, d = setting_.width;
-    const Matrix start = packed_centres(k, d, kPacked, rng);
+    const std::vector<double> reach = reaches(centres);
     const std::uint64_t key = rng.next_u64();
     std::vector<std::vector<std::uint32_t>> parts(setting_.parts);
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -267,19 +282,24 @@ class KmeansTraining final : public TrainingPlan {
     const unsigned workers = thread_count(0);
     std::vector<std::vector<int128>> partial(workers, std::vector<int128>(k * d));
     parallel_blocks(parts.size(), workers, [&](std::size_t p, unsigned thread) {
-      const Matrix own = clusters_of(rows, parts[p], start);
-      for (std::size_t c = 0; c < k; ++c) add_in_ball(own.row(c), &partial[thread][c * d]);
+      const Matrix own = clusters_of(rows, parts[p], centres);
+      std::vector<double> moved(d);
+      for (std::size_t c = 0; c < k; ++c) {
+        for (std::size_t j = 0; j < d; ++j)
+          moved[j] = (own.row(c)[j] - centres.row(c)[j]) / reach[c];
+        add_in_ball(moved, &partial[thread][c * d]);
+      }
     });
     std::vector<int128> sum(k * d);
     for (const std::vector<int128>& part : partial)
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
     const std::vector<int128> noisy = mechanisms_.centres->add(sum, rng);
-    Matrix centres(k, d);
-    for (std::size_t i = 0; i < noisy.size(); ++i)
-      centres.values[i] =
-          static_cast<double>(noisy[i]) * kAggregateStep / static_cast<double>(setting_.parts);
-    for (std::size_t c = 0; c < k; ++c) clip(centres.row(c));
-    return centres;
+    for (std::size_t c = 0; c < k; ++c) {
+      for (std::size_t j = 0; j < d; ++j)
+        centres.row(c)[j] += reach[c] * static_cast<double>(noisy[c * d + j]) * kAggregateStep /
+                             static_cast<double>(setting_.parts);
+      clip(centres.row(c));
+    }
   }
 
   // Private: of one part, without noise. A centre nobody is near to stays.
@@ -297,7 +317,7 @@ class KmeansTraining final : public TrainingPlan {
     return centres;
   }
 
-  // A centre on the grid, within the unit ball as integers and not only on paper.
+  // A vector on the grid, within the unit ball as integers and not only on paper.
   static void add_in_ball(std::span<const double> centre, int128* sums) {
     double square = 0;
     for (const double x : centre) square += x * x;
@@ -314,6 +334,7 @@ class KmeansTraining final : public TrainingPlan {
 std::size_t default_rounds(Route route, bool pure) {
   if (route == Route::none) return 40;
   if (route == Route::lloyd) return pure ? 5 : 8;
+  if (route == Route::aggregate) return pure ? 4 : 6;
   return pure ? 6 : 12;
 }
 
@@ -330,8 +351,8 @@ std::unique_ptr<TrainingPlan> kmeans_training(const Facts& facts, const Training
                   clusters,
                   request.options.maybe_whole("iterations").value_or(default_rounds(route, pure)),
                   request.options.maybe_whole("parts").value_or(0)};
-  if (route == Route::coreset && setting.rounds < 2)
-    throw InvalidArgument("the method coreset needs at least two rounds",
+  if ((route == Route::coreset || route == Route::aggregate) && setting.rounds < 2)
+    throw InvalidArgument(fmt::format("the method {} needs at least two rounds", request.method),
                           "raise `iterations`, or use `method` lloyd");
   if (route == Route::aggregate && setting.parts == 0)
     setting.parts =

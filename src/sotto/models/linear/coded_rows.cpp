@@ -109,6 +109,30 @@ std::vector<int128> CodedRows::weighted_sum(std::span<const double> parameters, 
   return total;
 }
 
+// The levels of a record have coordinates of their own, so their squares add up.
+std::vector<std::uint32_t> CodedRows::private_squares(unsigned threads) const {
+  std::vector<std::uint64_t> of_level(book_->levels());
+  for (std::size_t l = 0; l < of_level.size(); ++l) {
+    for (const CodeBook::Entry& e : book_->entries(l))
+      of_level[l] += static_cast<std::uint64_t>(std::int64_t{e.value} * e.value);
+  }
+  constexpr int kLess = 2 * kRowBits - kSquareBits;
+  const std::size_t columns = book_->columns();
+  std::vector<std::uint32_t> squares(size());
+  const std::uint16_t* all = codes_.data();
+  const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows;
+  parallel_blocks(blocks, thread_count(threads), [&](std::size_t block, unsigned) {
+    const std::size_t begin = block * kBlockRows, end = std::min(begin + kBlockRows, size());
+    for (std::size_t i = begin; i < end; ++i) {
+      std::uint64_t square = 0;
+      for (std::size_t c = 0; c < columns; ++c) square += of_level[all[i * columns + c]];
+      squares[i] = static_cast<std::uint32_t>((square + (std::uint64_t{1} << kLess) - 1) >> kLess);
+    }
+    codes_.done(begin * columns, (end - begin) * columns);
+  });
+  return squares;
+}
+
 std::vector<int128> CodedRows::second_moments(double share, unsigned threads) const {
   const std::size_t columns = book_->columns();
   // Counts of pairs of coarse levels, a ≤ b; where those of a pair of columns begin.

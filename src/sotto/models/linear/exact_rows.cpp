@@ -151,6 +151,21 @@ std::vector<int128> ExactRows::second_moments(double share, unsigned threads) co
       .second;
 }
 
+// Whole numbers of 2^−32, at most 2^32: exact.
+std::vector<std::uint32_t> ExactRows::private_squares(unsigned threads) const {
+  std::vector<std::uint32_t> squares(size());
+  const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows;
+  parallel_blocks(blocks, thread_count(threads), [&](std::size_t block, unsigned) {
+    const std::size_t begin = block * kBlockRows, end = std::min(begin + kBlockRows, size());
+    for (std::size_t i = begin; i < end; ++i) {
+      const double square = detail::square_of(row(i).data(), dimension_);
+      squares[i] = static_cast<std::uint32_t>(std::ceil(std::ldexp(square, kSquareBits)));
+    }
+    done(begin, end - begin);
+  });
+  return squares;
+}
+
 ExactRows::Moments ExactRows::moments(unsigned threads, const Choice& chosen) const {
   const std::size_t blocks = (size() + kBlockRows - 1) / kBlockRows, p = dimension_;
   const unsigned workers = thread_count(threads);

@@ -57,6 +57,7 @@ class ExactRows final : public GradientRows {
                                    const Slopes& slopes, SlopeGrid grid,
                                    unsigned threads) const override;
   std::vector<int128> second_moments(double share, unsigned threads) const override;
+  std::vector<std::uint32_t> private_squares(unsigned threads) const override;
 
   // Σ x_i x_iᵀ (upper triangle, row by row) in units of 2^−32 and Σ y_i x_i with y clamped to [−1,
   // 1] and truncated to multiples of 2^−16, in the same units.

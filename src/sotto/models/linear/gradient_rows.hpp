@@ -69,14 +69,19 @@ class GradientRows {
   // for it, as long as their norm stays ≤ 1.
   virtual std::vector<int128> second_moments(double share, unsigned threads) const = 0;
 
+  // ‖x‖² of every record in units of 2^−16, rounded up: at most 2^16. PRIVATE.
+  static constexpr int kSquareBits = 16;
+  virtual std::vector<std::uint32_t> private_squares(unsigned threads) const = 0;
+
   // The nearest admissible parameters: projected to norm kMaximalNorm (per output) and rounded to
   // the grid.
   static void admit(std::span<double> parameters, std::size_t outputs);
 
- protected:
   // Clips the slopes of every record (out[k·rows + i]) to the norm and truncates them to whole
   // units.
   static void bound_slopes(std::span<double> slopes, std::size_t outputs, SlopeGrid grid);
+
+ protected:
   // Whether a record with this hash is among the share.
   static bool is_among(std::uint64_t hash, double share) {
     return static_cast<double>(hash >> 11) * 0x1p-53 < share;

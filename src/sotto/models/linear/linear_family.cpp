@@ -1,8 +1,11 @@
 #include "sotto/models/linear/linear_family.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
+#include "sotto/core/error.hpp"
 #include "sotto/learning/basis.hpp"
 #include "sotto/models/linear/detail/candidates_file.hpp"
 #include "sotto/models/linear/detail/fitted_model.hpp"
@@ -38,6 +41,22 @@ std::vector<Option> options() {
            .help = "ball of parameters: gradient with a batch projects to it, sample_aggregate "
                    "clips to it, exponential searches it",
            .range = Range::above(0)},
+          {.name = "individual_budget",
+           .type = OptionType::flag,
+           .help = "gradient: each record has a budget of its own, and the noise is made for "
+                   "gradients of a typical norm instead of the largest"},
+          {.name = "typical_norm",
+           .type = OptionType::number,
+           .value = "R",
+           .help = "individual_budget: typical norm of a gradient as a share of the largest; "
+                   "default by a public rule",
+           .range = {.lower = 0, .upper = 1, .open_lower = true}},
+          {.name = "over_budget",
+           .type = OptionType::choice,
+           .value = "HOW",
+           .help = "individual_budget: gradients that a record cannot pay for are shortened "
+                   "(default) or left out",
+           .choices = {"shorten", "drop"}},
           {.name = "parts",
            .type = OptionType::whole,
            .value = "K",
@@ -59,6 +78,10 @@ std::vector<Option> options() {
            .help = "exponential: public candidates, one line of parameters each; default a grid"}};
 }
 
+// Of gradients of a linear model, as a share of the largest norm: most records are on the right
+// side.
+constexpr double kTypicalNorm = 0.5;
+
 RouteOptions route_options(const OptionValues& values) {
   RouteOptions o;
   o.iterations = values.maybe_whole("iterations").value_or(0);
@@ -66,6 +89,14 @@ RouteOptions route_options(const OptionValues& values) {
   o.batch = values.maybe_number("batch").value_or(0);
   if (values.given("iterate")) o.average = values.text("iterate") == "average";
   o.radius = values.maybe_number("radius").value_or(0);
+  o.typical_norm = values.maybe_number("typical_norm");
+  if (values.given("over_budget")) o.over_budget = parse_over_budget(values.text("over_budget"));
+  if ((o.typical_norm || o.over_budget) && !values.flag("individual_budget")) {
+    throw InvalidArgument(fmt::format("`{}` means nothing without `individual_budget`",
+                                      o.typical_norm ? "typical_norm" : "over_budget"),
+                          "give `individual_budget` as well");
+  }
+  if (values.flag("individual_budget") && !o.typical_norm) o.typical_norm = kTypicalNorm;
   o.parts = values.maybe_whole("parts").value_or(0);
   if (values.given("aggregate")) o.aggregate = parse_aggregate(values.text("aggregate"));
   o.bins = values.maybe_whole("bins").value_or(0);

@@ -15,7 +15,8 @@ Facts class_facts() {
 }
 
 std::string value_for(const Option& option) {
-  return option.choices.empty() ? "10" : option.choices.front();
+  if (!option.choices.empty()) return option.choices.front();
+  return option.range.holds(10) ? "10" : "1";
 }
 
 }  // namespace

@@ -98,21 +98,28 @@ double noise_travel(const PublicFacts& facts, const Budget& budget) {
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                         const RouteOptions& options) {
   refuse_pure("gradient", facts, budget);
+  if (options.batch > 0 && options.typical_norm) {
+    throw Unsupported("`individual_budget` is for all rows at once in the method gradient",
+                      "leave out `batch`, or train a network");
+  }
   if (options.batch > 0) return minibatch_route(facts, budget, options);
   if (options.radius != 0) {
     throw InvalidArgument("`radius` means nothing to the method gradient without `batch`",
                           "leave it out, or give `batch` as well");
   }
   return in_budget(budget, facts.relation, [&](const Budget& b) {
-    return route_of(NoisyGradientPlan({.loss = loss_of(facts.kind),
-                                       .outputs = facts.outputs,
-                                       .iterations = options.iterations,
-                                       .noise_travel = noise_travel(facts, budget),
-                                       .regularisation = options.regularisation,
-                                       .average = options.average.value_or(true),
-                                       .contributions = facts.contributions,
-                                       .threads = options.threads},
-                                      facts.relation, facts.rows, facts.dimension, rho_of(b)));
+    return route_of(
+        NoisyGradientPlan({.loss = loss_of(facts.kind),
+                           .outputs = facts.outputs,
+                           .iterations = options.iterations,
+                           .noise_travel = noise_travel(facts, budget),
+                           .regularisation = options.regularisation,
+                           .average = options.average.value_or(true),
+                           .contributions = facts.contributions,
+                           .typical_norm = options.typical_norm,
+                           .over_budget = options.over_budget.value_or(OverBudget::shorten),
+                           .threads = options.threads},
+                          facts.relation, facts.rows, facts.dimension, rho_of(b)));
   });
 }
 
@@ -213,7 +220,8 @@ const std::vector<LinearMethod>& routes() {
   static const std::vector<LinearMethod> list = {
       {{"gradient",
         "noisy gradient descent",
-        {"iterations", "batch", "iterate", "radius", "regularisation"}},
+        {"iterations", "batch", "iterate", "radius", "regularisation", "individual_budget",
+         "typical_norm", "over_budget"}},
        gradient_route},
       {{"objective", "a noisy linear term in the objective", {"regularisation"}}, objective_route},
       {{"output", "noise on the minimiser", {"regularisation"}}, output_route},

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "sotto/learning/family.hpp"
+#include "sotto/learning/individual_filter.hpp"
 #include "sotto/mechanisms/budget.hpp"
 #include "sotto/models/linear/linear_route.hpp"
 #include "sotto/models/linear/method_choice.hpp"
@@ -28,7 +29,10 @@ namespace sotto {
 
 // A method reads those that it declares in linear_methods(); the family refuses the others.
 struct RouteOptions {
-  std::uint64_t iterations = 0;      // gradient; 0: by the public rule
+  std::uint64_t iterations = 0;  // gradient; 0: by the public rule
+  // gradient: individual accounting with noise for gradients of this share of the largest norm
+  std::optional<double> typical_norm = {};
+  std::optional<OverBudget> over_budget = {};  // gradient, with it: shorten (default) or drop
   double batch = 0;                  // gradient: expected size of a mini-batch; 0: all rows
   std::optional<bool> average = {};  // gradient: average of iterates (default) or the last
   double radius = 0;                 // of the ball of parameters; 0: by the method's own rule

@@ -41,6 +41,13 @@ double coordinate_noise(const NoisyGradientOptions& options, Relation relation, 
          static_cast<double>(rows);
 }
 
+// Steps of full norm that the noise is meant for.
+double paid_steps(const NoisyGradientOptions& options) {
+  const auto steps = static_cast<double>(options.iterations);
+  const double share = options.typical_norm.value_or(1);
+  return std::max(1.0, steps * share * share);
+}
+
 // Checks the options and fills in what is left to the public rule.
 NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
                              std::size_t dimension, double rho) {
@@ -52,7 +59,12 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
     throw InvalidArgument(
         fmt::format("momentum is {}; it must be at least 0 and below 1", options.momentum));
   }
-  const double noise = coordinate_noise(options, relation, rows, rho);
+  if (options.typical_norm && !(*options.typical_norm > 0 && *options.typical_norm <= 1)) {
+    throw InvalidArgument(fmt::format("`typical_norm` is {}; it must be above 0 and at most 1",
+                                      *options.typical_norm));
+  }
+  const double noise =
+      coordinate_noise(options, relation, rows, rho) * options.typical_norm.value_or(1);
   const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
   const double stable = 2 * (1 + options.momentum) / curvature(options);
   const double wanted = std::ceil(distance / stable);
@@ -83,13 +95,13 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
 double step_rho(const NoisyGradientOptions& options, double rho) {
   constexpr double kRoundedDown =
       1 - 0x1p-50;  // so that the parts add up to no more than the whole
-  return rho * (*options.metric ? 1 - kMetricShare : 1.0) /
-         static_cast<double>(options.iterations) * kRoundedDown;
+  return rho * (*options.metric ? 1 - kMetricShare : 1.0) / paid_steps(options) * kRoundedDown;
 }
 
 // The λ with which all noise together moves a prediction by noise_travel: (T·η/(1 − m))·noise/λ.
 double ridge(const NoisyGradientOptions& options, double noise) {
-  return static_cast<double>(options.iterations) * options.learning_rate * noise /
+  const double less = options.typical_norm.value_or(1);
+  return static_cast<double>(options.iterations) * options.learning_rate * noise * less /
          ((1 - options.momentum) * options.noise_travel);
 }
 
@@ -128,6 +140,54 @@ void softmax_slopes(std::span<const double> margins, std::size_t i, std::size_t 
     out[k * rows + i] = out[k * rows + i] / total - (k == target ? 1.0 : 0.0);
 }
 
+// What a record is charged for its slopes. Its gradient is s ⊗ x on the lattice, of squared norm
+// ‖s‖²‖x‖², the former exact and the latter rounded up.
+class SlopeCharge {
+ public:
+  // ‖s‖²‖x‖² ≤ norm²·2^(2·bits + 16) is a full step, where norm² is 1, or 2 for several outputs.
+  SlopeCharge(std::size_t outputs, GradientRows::SlopeGrid grid)
+      : shift_(2 * grid.bits + GradientRows::kSquareBits - 32 + (outputs == 1 ? 0 : 1)) {
+    static_assert(IndividualBudget::kFullStep == std::uint64_t{1} << 32);
+  }
+  // whole: slopes as whole numbers, every so many of them.
+  std::uint64_t of(std::span<const double> whole, std::size_t first, std::size_t every,
+                   std::uint32_t row_square) const {
+    double square = 0;
+    for (std::size_t k = first; k < whole.size(); k += every) square += whole[k] * whole[k];
+    const std::uint64_t product = static_cast<std::uint64_t>(square) * row_square;
+    return (product + (std::uint64_t{1} << shift_) - 1) >> shift_;
+  }
+
+ private:
+  int shift_;
+};
+
+// Shortens the slopes of records that would spend more than their allowance for this step, or
+// leaves them out.
+GradientRows::Slopes filtered(GradientRows::Slopes slopes, std::size_t outputs,
+                              GradientRows::SlopeGrid grid,
+                              const std::vector<std::uint32_t>& squares, IndividualFilter& filter) {
+  const SlopeCharge charge(outputs, grid);
+  return [=, &squares, &filter, slopes = std::move(slopes)](std::span<const double> margins,
+                                                            std::size_t first, std::size_t rows,
+                                                            std::span<double> out) {
+    slopes(margins, first, rows, out);
+    std::vector<double> whole(out.begin(), out.end()), own(outputs);
+    GradientRows::bound_slopes(whole, outputs, grid);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::uint32_t square = squares[first + i];
+      const auto shorten = [&](double factor) {
+        for (std::size_t k = 0; k < outputs; ++k) own[k] = out[k * rows + i] *= factor;
+        GradientRows::bound_slopes(own, outputs, grid);
+        return charge.of(own, 0, 1, square);
+      };
+      const std::uint64_t asked = charge.of(whole, i, rows, square);
+      if (filter.admit(first + i, asked, shorten)) continue;
+      for (std::size_t k = 0; k < outputs; ++k) out[k * rows + i] = 0;
+    }
+  };
+}
+
 }  // namespace
 
 GradientRows::Slopes slopes_of(Loss loss, std::size_t outputs, const GradientRows& data) {
@@ -164,22 +224,38 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
       grid_(slope_grid(options_.outputs, factor(options_, relation), step_rho(options_, rho))),
       noise_(relation, Budget::zcdp(step_rho(options_, rho)), grid_.unit(),
              distance(grid_, factor(options_, relation)), dimension * options_.outputs) {
+  if (options_.typical_norm) individual_.emplace(paid_steps(options_));
   if (*options_.metric)
     metric_.emplace(relation, dimension, rho * kMetricShare, options_.contributions);
 }
 
 Event NoisyGradientPlan::event() const {
-  const Event steps = repeat(noise_.event(), options_.iterations);
+  const Event steps = individual_ ? filtered_event() : repeat(noise_.event(), options_.iterations);
   return metric_ ? compose({metric_->event(), steps}) : steps;
+}
+
+// √(steps that a record pays for)·(what one of them moves the sum by)/σ, each rounded up.
+Event NoisyGradientPlan::filtered_event() const {
+  const double moves = distance(grid_, factor(options_, relation_)).l2 / noise_.scale_in_steps();
+  const double mu = std::sqrt(individual_->full_steps()) * moves * (1 + 0x1p-50);
+  return filtered_gaussian_event(
+      mu, noise_.scale_in_steps(),
+      static_cast<double>(options_.iterations) * static_cast<double>(noise_.dimension()));
 }
 
 std::string NoisyGradientPlan::describe() const {
   return fmt::format(
       "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a "
       "discrete "
-      "Gaussian of standard deviation {:.4g}; step size {:.4g}, momentum {}, {}{}",
-      options_.iterations, name(options_.loss), noise_.scale(), options_.learning_rate,
-      options_.momentum,
+      "Gaussian of standard deviation {:.4g}; {}step size {:.4g}, momentum {}, {}{}",
+      options_.iterations, name(options_.loss), noise_.scale(),
+      individual_ ? fmt::format("a record has a budget for {:.4g} steps of full norm and {}; ",
+                                individual_->full_steps(),
+                                options_.over_budget == OverBudget::drop
+                                    ? "sits out those that would pass it"
+                                    : "its gradients are shortened to what is left of it")
+                  : "",
+      options_.learning_rate, options_.momentum,
       metric_ ? fmt::format("in the metric of the second moments, noised by a discrete Gaussian of "
                             "standard deviation {:.4g}, ",
                             metric_->sigma())
@@ -192,7 +268,14 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
   if (rows.dimension() != dimension_) invariant_broken("rows of another dimension than planned");
   const std::size_t size = dimension_ * options_.outputs;
   const double unit = grid_.unit(), n = static_cast<double>(rows_);
-  const auto slopes = slopes_of(options_.loss, options_.outputs, rows);
+  auto slopes = slopes_of(options_.loss, options_.outputs, rows);
+  std::vector<std::uint32_t> squares;
+  std::optional<IndividualFilter> filter;
+  if (individual_) {
+    squares = rows.private_squares(options_.threads);
+    filter.emplace(*individual_, rows.size(), options_.over_budget);
+    slopes = filtered(std::move(slopes), options_.outputs, grid_, squares, *filter);
+  }
 
   std::vector<double> theta(size), velocity(size), sum(size), admitted(size), gradient(size);
   std::vector<double> inverse;
@@ -201,6 +284,7 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
   }
   std::uint64_t averaged = 0;
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
+    if (filter) filter->begin_step(options_.iterations - step);
     admitted = theta;
     GradientRows::admit(admitted, options_.outputs);
     const std::vector<int128> total =

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 #include <cmath>
 
 #include "sotto/accounting/account.hpp"
@@ -168,7 +169,7 @@ TEST(Bingham, DrawsFromItsDensity) {
     constexpr int kDraws = 40000;
     double sum = 0, squares = 0;
     for (int i = 0; i < kDraws; ++i) {
-      const Eigen::VectorXd z = bingham_direction(a, rng);
+      const Eigen::VectorXd z = bingham_direction(Eigen::MatrixXd((-a).asDiagonal()), rng);
       EXPECT_NEAR(z.norm(), 1, 1e-12);
       sum += z[0] * z[0];
       squares += z[0] * z[0] * z[0] * z[0];
@@ -181,6 +182,28 @@ TEST(Bingham, DrawsFromItsDensity) {
       EXPECT_GT(std::fabs(mean - first_square(0.8 * a)), 4.9 * deviation) << "mutant";
     }
   }
+}
+
+// The law is that of the matrix, whatever basis it comes in: turned, flat, or with eigenvalues that
+// no solver can tell apart.
+TEST(Bingham, DrawsFromTheDensityOfAMatrixInAnyBasis) {
+  const Eigen::Vector3d a(0, 3, 3 + 1e-13);
+  Eigen::Matrix3d turn;
+  turn = Eigen::AngleAxisd(0.7, Eigen::Vector3d(1, 2, 3).normalized());
+  const Eigen::Matrix3d exponent = -(turn * a.asDiagonal() * turn.transpose());
+  Rng rng = Rng::insecure_seed(5);
+  constexpr int kDraws = 40000;
+  double sum = 0, squares = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double x = turn.col(0).dot(bingham_direction(exponent, rng));
+    sum += x * x;
+    squares += x * x * x * x;
+  }
+  const double mean = sum / kDraws,
+               deviation = std::sqrt((squares / kDraws - mean * mean) / kDraws);
+  // |z| < 4.9 fails with probability 1e-6.
+  EXPECT_LT(std::fabs(mean - first_square(a)), 4.9 * deviation);
+  EXPECT_GT(std::fabs(mean - first_square(0.8 * a)), 4.9 * deviation) << "mutant";
 }
 
 // On a circle the probability of any arc can be written down: two neighbouring scatters, ratio of

@@ -38,9 +38,9 @@ std::uint32_t runs(std::span<const double> counts, double least, double bar,
   return levels;
 }
 
-void group_numbers(std::span<const double> counts, double deviation, std::uint32_t few,
+void group_numbers(std::span<const double> counts, double least, std::uint32_t few,
                    ColumnLevels& made) {
-  const double least = kSure * deviation, lowest = std::max(least, kLowestBar);
+  const double lowest = std::max(least, kLowestBar);
   made.levels = runs(counts, least, lowest, made.level);
   if (made.levels <= few + few / 3) return;
   // Counts are finite, so a bar that rises ends it.
@@ -48,14 +48,14 @@ void group_numbers(std::span<const double> counts, double deviation, std::uint32
     made.levels = runs(counts, least, bar, made.level);
 }
 
-void group_categories(std::span<const double> counts, double deviation, ColumnLevels& made) {
+void group_categories(std::span<const double> counts, double least, ColumnLevels& made) {
   std::vector<std::uint32_t> order(counts.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
   std::vector<bool> alone(counts.size());
   for (std::size_t i = 0; i < order.size() && i + 1 < ColumnLevels::kMostCategories; ++i)
-    alone[order[i]] = counts[order[i]] >= kSure * deviation;
+    alone[order[i]] = counts[order[i]] >= least;
   bool rest = false;
   for (std::size_t c = 0; c < counts.size(); ++c) {
     if (alone[c])
@@ -71,7 +71,8 @@ void group_categories(std::span<const double> counts, double deviation, ColumnLe
 }  // namespace
 
 ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder order,
-                     std::uint32_t stride, std::uint32_t few) {
+                     std::uint32_t stride, std::uint32_t few, double bar,
+                     std::span<const double> likely) {
   few = std::clamp(few, 1u, ColumnLevels::kFewNumbers);
   std::vector<double> counts(given.begin(), given.end());
   bool gaps = true;
@@ -86,10 +87,11 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
   }
   ColumnLevels made;
   made.level.resize(counts.size());
+  const double least = std::min(kSure * deviation, bar);
   if (order == CellOrder::categories)
-    group_categories(counts, deviation, made);
+    group_categories(counts, least, made);
   else
-    group_numbers(counts, deviation, few, made);
+    group_numbers(counts, least, few, made);
 
   made.share.resize(counts.size());
   made.counts.resize(made.levels);
@@ -105,14 +107,17 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
     const auto size = static_cast<double>(cells.size());
     noisy += size;
     for (const std::size_t c : cells) made.counts[l] += counts[c];
-    double mean = 0, spread = 0, total = 0;
-    for (const std::size_t c : cells) mean += counts[c] / size;
-    for (const std::size_t c : cells) spread += (counts[c] - mean) * (counts[c] - mean);
+    double weights = 0, spread = 0, total = 0;
+    const auto weight = [&](std::size_t c) { return likely.empty() ? 1 : likely[c]; };
+    for (const std::size_t c : cells) weights += weight(c);
+    const auto mean = [&](std::size_t c) { return made.counts[l] * weight(c) / weights; };
+    for (const std::size_t c : cells) spread += std::pow(counts[c] - mean(c), 2);
     const double kept =
         spread > 0 ? std::max(0.0, 1 - (size - 1) * deviation * deviation / spread) : 0;
     for (const std::size_t c : cells)
-      total += made.share[c] = std::max(0.0, mean + kept * (counts[c] - mean));
-    for (const std::size_t c : cells) made.share[c] = total > 0 ? made.share[c] / total : 1 / size;
+      total += made.share[c] = std::max(0.0, mean(c) + kept * (counts[c] - mean(c)));
+    for (const std::size_t c : cells)
+      made.share[c] = total > 0 ? made.share[c] / total : weight(c) / weights;
   }
   made.deviation = deviation * std::sqrt(noisy / made.levels);
   return made;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kEnough = 1e-5;  // a fall of the loss in kWindow steps that ends the fit
 constexpr std::uint64_t kWindow = 20;
-constexpr double kNoise = 0.7;  // of the loss that noise alone would leave: nearer is fitting noise
 constexpr double kMostPotential = 1e6;  // e to its power is next to nothing, or all
 constexpr double kMomentum = 0.95;
 constexpr double kLonger = 1.05;  // a step that went well makes the next one longer
@@ -186,11 +185,11 @@ double loss(const std::vector<Marginal>& measured, double total,
 }  // namespace
 
 void MarkovModel::fit(const std::vector<Marginal>& measured, double total, std::uint64_t iterations,
-                      const std::function<void(std::uint64_t)>& step) {
+                      const std::function<void(std::uint64_t)>& step, double share) {
   if (measured.size() != terms_.size()) invariant_broken("marginals of other terms");
   double weights = 0, noise = 0;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
-    noise += kNoise * static_cast<double>(measured[t].counts.size()) / 2;
+    noise += share * static_cast<double>(measured[t].counts.size()) / 2;
     if (measured[t].counts.size() != potentials_[t].size() || !(measured[t].deviation > 0))
       invariant_broken("a marginal of another size");
     weights += 1 / (measured[t].deviation * measured[t].deviation);

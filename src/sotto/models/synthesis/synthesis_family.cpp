@@ -27,6 +27,7 @@ Family synthesis_family() {
                  {Task::generate},
                  "a generator of records with the same marginals; sotto synthesize draws them"}},
       .methods = {{"marginals", "noisy counts of columns and of pairs of columns", {"bins"}},
+                  {"columns", "noisy counts of columns, as if none depended on another", {"bins"}},
                   {"histogram",
                    "noisy counts of all combinations of values; for few columns",
                    {"bins"}},

@@ -259,6 +259,34 @@ TEST(Synthesis, WithABudgetItKeepsWhatIsStrongAndCostsNoMore) {
   }
 }
 
+// How much is spent on pairs follows from public facts: all of them, a few, or none.
+TEST(Synthesis, FewRecordsPayForFewPairsOrNone) {
+  const auto method = [](std::size_t rows, const Budget& budget) {
+    const Family family = synthesis_family();
+    const TrainingRequest request = request_for(budget);
+    return plan_training(family, facts_for(family, schema_of("add_remove", rows), request), request)
+        ->explain();
+  };
+  EXPECT_NE(
+      method(30000, Budget::approximate(1, 1e-6)).words.find("that depend on each other most"),
+      std::string::npos);
+  EXPECT_NE(method(300, Budget::approximate(1, 1e-6)).words.find("pairs of them;"),
+            std::string::npos);
+  EXPECT_EQ(method(10, Budget::approximate(0.1, 1e-6)).method, "columns");
+  // With few records the strongest dependence on the target is kept all the same.
+  const Rows rows = records(300);
+  const auto both = [](const Row& r) { return r[3] == "true" && r[5] == "yes"; };
+  double kept = 0, alone = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Schema schema = schema_of("add_remove", 300);
+    kept += share(drawn_from(rows, schema, Budget::approximate(1, 1e-6), 2000, seed), both) / 4;
+    alone +=
+        share(drawn_from(rows, schema, Budget::approximate(1, 1e-6), 2000, seed, "columns"), both) /
+        4;
+  }
+  EXPECT_GT(kept, alone + 0.05);
+}
+
 TEST(Synthesis, OddTablesGiveRecords) {
   const Schema schema = schema_of("add_remove", 10);
   const Row one = {"40", "100", "Rome", "true", "north", "no"};
@@ -282,6 +310,7 @@ TEST(Synthesis, OddTablesGiveRecords) {
 // that are drawn are the same, byte for byte, since they follow from what was released.
 TEST(Synthesis, NeighboursReplayWithinTheSensitivityAndDrawTheSameRecords) {
   const Rows base = records(30);
+  constexpr double kUsers = 20;  // enough for all pairs' scores, also of units with three records
   const Row low = {"17", "-250.5", "Turin", "false", "north", "no"},
             high = {"90", "1e5", "", "", "south", "yes"};
   for (const std::string relation : {"add_remove", "replace_one", "zero_out"}) {
@@ -291,6 +320,9 @@ TEST(Synthesis, NeighboursReplayWithinTheSensitivityAndDrawTheSameRecords) {
       const std::size_t changed = unit.empty() ? 1 : 3;
       for (const auto& [budget, method] : {std::pair{Budget::approximate(8, 1e-6), "marginals"},
                                            {Budget::pure(8), "marginals"},
+                                           {Budget::zcdp(400 * kUsers), "marginals"},
+                                           {Budget::pure(600 * kUsers), "marginals"},
+                                           {Budget::approximate(8, 1e-6), "columns"},
                                            {Budget::approximate(8, 1e-6), "histogram"},
                                            {Budget::pure(8), "histogram"}}) {
         const auto plan = plan_training(synthesis_family(), facts, request_for(budget, method));

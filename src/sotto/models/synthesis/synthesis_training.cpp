@@ -9,75 +9,20 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
-#include "sotto/mechanisms/counts.hpp"
+#include "sotto/models/synthesis/detail/column_counts.hpp"
+#include "sotto/models/synthesis/detail/synthesis_design.hpp"
 #include "sotto/models/synthesis/detail/synthesis_model.hpp"
 
 namespace sotto {
 namespace {
 
-// Of the budget.
-constexpr double kShareOfColumns = 0.22, kShareOfScores = 0.04, kShareOfPairs = 0.74;
-constexpr std::int64_t kScoreSteps = 1 << 10;   // of one record
-constexpr std::int64_t kWeightSteps = 1 << 20;  // of weight 1
-constexpr std::size_t kCellsAtOnce = 1 << 20;   // of the pairs counted in one pass
-constexpr std::size_t kTried = 8;               // pairs for each column that the tree is tried with
+constexpr std::size_t kCellsAtOnce = 1 << 20;  // of the pairs counted in one pass
 constexpr double kTargetWeight = 2;
 constexpr double kPartOfRecords = 0.25;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr double kLeastDeviation = 0.5;
+constexpr double kShrunken = 0.1;  // of the noise is left where pairs were shrunken
 constexpr std::uint64_t kIterations = 400;
-
-double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
-
-struct Setting {
-  Relation relation;
-  std::uint64_t contributions;
-  std::size_t columns, cells;  // of all columns
-
-  std::size_t pairs() const { return columns * (columns - 1) / 2; }
-  // Of the pairs that are measured, whichever they are.
-  std::size_t pair_cells() const {
-    constexpr std::size_t kMost =
-        std::max(ColumnLevels::kMostNumbers, ColumnLevels::kMostCategories);
-    return std::max<std::size_t>(1, std::min(pairs(), kTried * columns)) * kMost * kMost;
-  }
-};
-
-// What is noised by how much; a function of the budget.
-struct Mechanisms {
-  LatticeNoise columns;
-  std::optional<LatticeNoise> scores;  // none without a pair
-  Budget rest;
-
-  Mechanisms(const Setting& s, const Budget& budget)
-      : columns(counting_noise(s.relation, budget.part(kShareOfColumns),
-                               many(histogram_distance(s.relation), s.columns, s), s.cells)),
-        rest(budget.part(kShareOfPairs)) {
-    if (s.pairs() == 0) return;
-    const double moved = (s.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
-    scores.emplace(s.relation, budget.part(kShareOfScores), 1.0 / kScoreSteps,
-                   many({moved, moved}, s.pairs(), s), s.pairs());
-  }
-  // Of the chosen pairs. How many cells they have is not known before; the noise and its event are
-  // those of as many as there can be, and what is left of them is noise on nothing.
-  LatticeNoise pairs(const Setting& s) const {
-    const Distance one = histogram_distance(s.relation);
-    const double steps = kWeightSteps;
-    return {s.relation, rest, 1.0 / kWeightSteps,
-            times({one.l1 * steps, up(one.l2 * steps)}, s.contributions), s.pair_cells()};
-  }
-  Event event(const Setting& s) const {
-    if (!scores) return columns.event();
-    return compose({columns.event(), scores->event(), pairs(s).event()});
-  }
-
- private:
-  // So many queries of that distance each, of a unit's records.
-  static Distance many(const Distance& one, std::size_t queries, const Setting& s) {
-    const auto q = static_cast<double>(queries);
-    return times({up(one.l1 * q), up(one.l2 * up(std::sqrt(q)))}, s.contributions);
-  }
-};
 
 struct Chosen {
   ColumnPair columns;
@@ -92,24 +37,30 @@ class SynthesisTraining final : public TrainingPlan {
         bins_(static_cast<std::uint32_t>(request.options.whole("bins"))),
         columns_(*facts.encoder, bins_),
         private_(request.method != "none"),
-        setting_{facts.relation, facts.contributions, columns_.columns(), columns_.size()},
-        mechanisms_(setting_, private_ ? budget_for(request) : Budget::zcdp(1)) {}
+        design_(columns_, facts, private_ ? required_budget(request) : Budget::zcdp(0x1p40),
+                request.method == "columns"),
+        counts_(columns_, design_.coarse),
+        mechanisms_(design_, counts_.size(), private_ ? budget_for(request) : Budget::zcdp(1)) {}
 
   std::optional<Event> event() const override {
-    return private_ ? std::optional(mechanisms_.event(setting_)) : std::nullopt;
+    return private_ ? std::optional(mechanisms_.event()) : std::nullopt;
   }
   Relation relation() const override { return facts_.relation; }
 
   Explanation explain() const override {
-    Explanation e{.method = private_ ? "marginals" : "none"};
-    e.words = fmt::format(
-        "counts of {} columns and of the pairs of them that depend on each other most; the Markov "
-        "model that fits them draws records",
-        columns_.columns());
+    const bool alone = design_.route == PairRoute::none;
+    Explanation e{.method = !private_ ? "none" : alone ? "columns" : "marginals"};
+    e.words = fmt::format("counts of {} columns", columns_.columns());
+    if (design_.route == PairRoute::many)
+      e.words += " and of the pairs of them that depend on each other most";
+    if (design_.route == PairRoute::few)
+      e.words += fmt::format(" and of {} pairs of them", design_.with_target + design_.others);
+    e.words += alone ? ", as if none depended on another"
+                     : "; the Markov model that fits them draws records";
     if (private_)
       e.words += fmt::format("; discrete {} noise of scale {:.4g} on the counts of columns",
-                             mechanisms_.columns.gaussian() ? "Gaussian" : "Laplace",
-                             mechanisms_.columns.scale());
+                             mechanisms_.columns().gaussian() ? "Gaussian" : "Laplace",
+                             mechanisms_.columns().scale());
     e.figures = {{"columns", columns_.columns()}};
     return e;
   }
@@ -119,7 +70,10 @@ class SynthesisTraining final : public TrainingPlan {
     SynthesisModel model;
     model.bins = bins_;
     measure_columns(source, rng, model);
-    std::vector<Chosen> chosen = choose(scores(source, rng, model), model);
+    const std::vector<Chosen> chosen =
+        weighed(design_.route == PairRoute::many ? choose(scores(source, rng, model), model)
+                                                 : chosen_few(source, rng, model),
+                model);
     measure_pairs(source, rng, chosen, model);
 
     std::vector<std::uint32_t> levels;
@@ -128,8 +82,10 @@ class SynthesisTraining final : public TrainingPlan {
     for (const Marginal& m : model.measured) terms.push_back(m.columns);
     MarkovModel markov(std::move(levels), std::move(terms));
     Progress progress(control.shown(kIterations));
-    markov.fit(model.measured, model.total, kIterations,
-               [&](std::uint64_t done) { progress.advance(done); });
+    markov.fit(
+        model.measured, model.total, kIterations,
+        [&](std::uint64_t done) { progress.advance(done); },
+        design_.route == PairRoute::few ? kShrunken : MarkovModel::kNoise);
     progress.finish();
     model.potentials = markov.potentials();
     return finished(synthesis_generator(std::move(model), facts_));
@@ -138,7 +94,7 @@ class SynthesisTraining final : public TrainingPlan {
  private:
   Budget budget_for(const TrainingRequest& request) const {
     return confirmed(required_budget(request), facts_.relation, [&](const Budget& budget) {
-      return Mechanisms(setting_, budget).event(setting_);
+      return SynthesisMechanisms(design_, counts_.size(), budget).event();
     });
   }
 
@@ -159,50 +115,53 @@ class SynthesisTraining final : public TrainingPlan {
 
   void measure_columns(Source& source, Rng& rng, SynthesisModel& model) const {
     const std::vector<int128> sums =
-        source.sum(columns_.size(), [&](const Table& block, std::span<int128> total) {
-          std::vector<std::uint32_t> cells(columns_.columns());
-          for (std::size_t i = 0; i < block.rows(); ++i) {
-            if (block.is_null(i)) continue;
-            columns_.read(block, i, cells);
-            for (std::size_t j = 0; j < cells.size(); ++j)
-              total[columns_.offset(j) + cells[j]] += 1;
-          }
+        source.sum(counts_.size(), [&](const Table& block, std::span<int128> total) {
+          counts_.add(block, design_.target_weight, total);
         });
-    const std::vector<double> noisy = noised(mechanisms_.columns, sums, rng);
-    const double sigma = deviation(mechanisms_.columns);
-    double totals = 0, weights = 0;
-    const auto counts_of = [&](std::size_t j) {
-      return std::span<const double>(noisy.data() + columns_.offset(j), columns_.cells(j));
+    const std::vector<double> noisy = noised(mechanisms_.columns(), sums, rng);
+    const auto weight_of = [&](std::size_t j) {
+      return columns_.target() == j ? static_cast<double>(design_.target_weight) : 1.0;
     };
+    const auto counts_of = [&](std::size_t j) {
+      const std::span<const double> own = counts_.of(j, noisy);
+      std::vector<double> counts(own.begin(), own.end());
+      for (double& c : counts) c /= weight_of(j);
+      return counts;
+    };
+    double totals = 0, weights = 0;
     for (std::size_t j = 0; j < columns_.columns(); ++j) {
-      const std::span<const double> counts = counts_of(j);
-      const double weight = 1 / static_cast<double>(counts.size());
+      const std::vector<double> counts = counts_of(j);
+      const double weight = weight_of(j) * weight_of(j) / static_cast<double>(counts.size());
       totals += weight * std::accumulate(counts.begin(), counts.end(), 0.0);
       weights += weight;
     }
     model.total = std::max(1.0, totals / weights);
-    const std::uint32_t few = few_levels(model.total);
+    const bool few = design_.route == PairRoute::few;
+    const std::uint32_t levels = few ? design_.levels : few_levels(model.total);
     for (std::size_t j = 0; j < columns_.columns(); ++j) {
-      const std::span<const double> counts = counts_of(j);
-      ColumnLevels levels = grouped(
-          counts, sigma, columns_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories,
-          columns_.stride(j), few);
-      model.measured.push_back({{static_cast<std::uint32_t>(j)}, levels.counts, levels.deviation});
-      model.columns.push_back(std::move(levels));
+      // Few pairs say something only where levels stay apart, those of the target above all.
+      const bool classes = columns_.target() == j && !columns_.is_numeric(j);
+      const double bar = few && classes                  ? -std::numeric_limits<double>::infinity()
+                         : few && columns_.is_numeric(j) ? model.total / design_.levels
+                                                         : std::numeric_limits<double>::infinity();
+      ColumnLevels made = counts_.levels(
+          j, counts_of(j), deviation(mechanisms_.columns(), weight_of(j)), levels, bar);
+      model.measured.push_back({{static_cast<std::uint32_t>(j)}, made.counts, made.deviation});
+      model.columns.push_back(std::move(made));
     }
   }
 
   // So many levels of a number that the noise of a pair of them, among twice as many pairs as there
   // are columns, is a part of the records.
   std::uint32_t few_levels(double total) const {
+    if (!mechanisms_.pairs()) return ColumnLevels::kFewNumbers;
     const double noise = kNoiseOfMean * noise_of_pairs(2 * static_cast<double>(columns_.columns()));
     return static_cast<std::uint32_t>(std::clamp(std::sqrt(kPartOfRecords * total / noise), 3.0,
                                                  static_cast<double>(ColumnLevels::kFewNumbers)));
   }
   // The standard deviation of a count of one of so many pairs of equal weight.
   double noise_of_pairs(double pairs) const {
-    return deviation(mechanisms_.pairs(setting_),
-                     1 / (mechanisms_.rest.is_pure() ? pairs : std::sqrt(pairs)));
+    return deviation(*mechanisms_.pairs(), 1 / (mechanisms_.pure() ? pairs : std::sqrt(pairs)));
   }
 
   // visit(first pair, last pair, counts of their cells one after the other), as many pairs at once
@@ -246,6 +205,102 @@ class SynthesisTraining final : public TrainingPlan {
     return p;
   }
 
+  // Dependence is taken back by as much as noise alone would show [JS61]; what the columns are by
+  // themselves stays.
+  static void shrink(Marginal& pair, std::size_t width) {
+    const std::size_t rows = pair.counts.size() / width;
+    std::vector<double> by_row(rows), by_column(width);
+    double total = 0;
+    for (std::size_t i = 0; i < pair.counts.size(); ++i) {
+      by_row[i / width] += pair.counts[i];
+      by_column[i % width] += pair.counts[i];
+      total += pair.counts[i];
+    }
+    if (!(total > 0)) return;
+    const auto expected = [&](std::size_t i) {
+      return std::max(0.0, by_row[i / width]) * std::max(0.0, by_column[i % width]) / total;
+    };
+    double square = 0;
+    for (std::size_t i = 0; i < pair.counts.size(); ++i)
+      square += std::pow(pair.counts[i] - expected(i), 2);
+    const double freedom = static_cast<double>((rows - 1) * (width - 1));
+    const double kept =
+        square > 0 ? std::max(0.0, 1 - freedom * pair.deviation * pair.deviation / square) : 0;
+    for (std::size_t i = 0; i < pair.counts.size(); ++i)
+      pair.counts[i] = expected(i) + kept * (pair.counts[i] - expected(i));
+  }
+
+  // The pairs of the route few: those with the target, all or the best by the exponential
+  // mechanism, and the best of the others.
+  std::vector<Chosen> chosen_few(Source& source, Rng& rng, const SynthesisModel& model) const {
+    std::vector<Chosen> chosen;
+    if (design_.route == PairRoute::none) return chosen;
+    std::vector<ColumnPair> with, without;
+    for (std::uint32_t a = 0; a < columns_.columns(); ++a)
+      for (std::uint32_t b = a + 1; b < columns_.columns(); ++b)
+        (with_target({a, b}) ? with : without).emplace_back(a, b);
+    const auto take = [&](const std::optional<TopKPlan>& plan,
+                          const std::vector<ColumnPair>& pairs) {
+      if (!plan) return;
+      std::vector<double> scores;
+      count_pairs(source, model, pairs,
+                  [&](std::size_t first, std::size_t last, const std::vector<int128>& counts) {
+                    std::size_t at = 0;
+                    for (std::size_t i = first; i < last; ++i) {
+                      scores.push_back(score(model, pairs[i], counts.data() + at));
+                      at += std::size_t{model.columns[pairs[i].first].levels} *
+                            model.columns[pairs[i].second].levels;
+                    }
+                  });
+      for (const std::size_t i : plan->run(scores, rng).value) chosen.push_back({pairs[i]});
+    };
+    if (design_.all_targets)
+      for (const ColumnPair& pair : with) chosen.push_back({pair});
+    take(mechanisms_.targets(), with);
+    take(mechanisms_.others(), without);
+    std::vector<std::uint32_t> levels;
+    for (const ColumnLevels& c : model.columns) levels.push_back(c.levels);
+    std::vector<ColumnPair> edges;
+    std::erase_if(chosen, [&](const Chosen& c) {
+      edges.push_back(c.columns);
+      const bool large = junction_cells(levels, edges) > MarkovModel::kMostCells;
+      if (large) edges.pop_back();
+      return large;
+    });
+    return chosen;
+  }
+
+  // How far a pair is from independence (synthesis_design.hpp), in records.
+  double score(const SynthesisModel& model, const ColumnPair& pair, const int128* counts) const {
+    const std::size_t rows = model.columns[pair.first].levels;
+    const std::size_t width = model.columns[pair.second].levels;
+    int128 sum = 0;
+    const auto far = [&](int128 difference) { sum += difference < 0 ? -difference : difference; };
+    if (!with_target(pair)) {
+      const std::vector<double> p = shares(model.measured[pair.first], model.total);
+      const std::vector<double> q = shares(model.measured[pair.second], model.total);
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < width; ++j)
+          far(counts[i * width + j] * kScoreSteps -
+              std::llround(std::min(model.total * p[i] * q[j], 0x1p40) * kScoreSteps));
+    } else {
+      const bool second = columns_.target() == pair.second;
+      const std::size_t classes = second ? width : rows, others = second ? rows : width;
+      const auto count = [&](std::size_t other, std::size_t c) {
+        return counts[second ? other * width + c : c * width + other];
+      };
+      std::vector<std::int64_t> p;  // steps, rounded down: together at most 1
+      for (const double x : shares(model.measured[*columns_.target()], model.total))
+        p.push_back(static_cast<std::int64_t>(x * kScoreSteps * (1 - 0x1p-30)));
+      for (std::size_t i = 0; i < others; ++i) {
+        int128 row = 0;
+        for (std::size_t c = 0; c < classes; ++c) row += count(i, c);
+        for (std::size_t c = 0; c < classes; ++c) far(count(i, c) * kScoreSteps - row * p[c]);
+      }
+    }
+    return static_cast<double>(sum) / kScoreSteps;
+  }
+
   std::vector<Chosen> scores(Source& source, Rng& rng, const SynthesisModel& model) const {
     std::vector<ColumnPair> pairs;
     for (std::uint32_t a = 0; a < columns_.columns(); ++a)
@@ -270,7 +325,7 @@ class SynthesisTraining final : public TrainingPlan {
                     sums.push_back(score);
                   }
                 });
-    const std::vector<double> noisy = noised(*mechanisms_.scores, sums, rng);
+    const std::vector<double> noisy = noised(*mechanisms_.scores(), sums, rng);
     std::vector<Chosen> all;
     for (std::size_t i = 0; i < pairs.size(); ++i) all.push_back({pairs[i], noisy[i]});
     return all;
@@ -281,18 +336,21 @@ class SynthesisTraining final : public TrainingPlan {
            (pair.first == *columns_.target() || pair.second == *columns_.target());
   }
 
+  static double cells_of(const Chosen& c, const SynthesisModel& model) {
+    return static_cast<double>(model.columns[c.columns.first].levels) *
+           model.columns[c.columns.second].levels;
+  }
+
   std::vector<Chosen> choose(std::vector<Chosen> scored, const SynthesisModel& model) const {
-    const auto cells = [&](const Chosen& c) {
-      return static_cast<double>(model.columns[c.columns.first].levels) *
-             model.columns[c.columns.second].levels;
-    };
     std::vector<std::uint32_t> levels;
     for (const ColumnLevels& c : model.columns) levels.push_back(c.levels);
     // How noisy a pair is depends on how many there are: a few rounds settle it.
     std::vector<Chosen> chosen;
     double noise = noise_of_pairs(static_cast<double>(columns_.columns()));
     for (int round = 0; round < 3 && !scored.empty(); ++round) {
-      const auto gain = [&](const Chosen& c) { return c.score - kNoiseOfMean * noise * cells(c); };
+      const auto gain = [&](const Chosen& c) {
+        return c.score - kNoiseOfMean * noise * cells_of(c, model);
+      };
       std::stable_sort(scored.begin(), scored.end(), [&](const Chosen& a, const Chosen& b) {
         if (with_target(a.columns) != with_target(b.columns)) return with_target(a.columns);
         return gain(a) > gain(b);
@@ -302,7 +360,7 @@ class SynthesisTraining final : public TrainingPlan {
       std::size_t tried = 0;
       for (const Chosen& c : scored) {
         if (gain(c) <= 0 && !with_target(c.columns)) continue;
-        if (++tried > kTried * columns_.columns()) break;
+        if (++tried > SynthesisDesign::kTried * columns_.columns()) break;
         edges.push_back(c.columns);
         if (junction_cells(levels, edges) > MarkovModel::kMostCells)
           edges.pop_back();
@@ -311,14 +369,20 @@ class SynthesisTraining final : public TrainingPlan {
       }
       noise = noise_of_pairs(static_cast<double>(std::max<std::size_t>(1, chosen.size())));
     }
+    return chosen;
+  }
+
+  // The weights with which chosen pairs are counted.
+  std::vector<Chosen> weighed(std::vector<Chosen> chosen, const SynthesisModel& model) const {
     double norm = 0;
     std::vector<double> weight;
     for (const Chosen& c : chosen) {
-      weight.push_back((mechanisms_.rest.is_pure() ? std::sqrt(cells(c)) : std::cbrt(cells(c))) *
-                       (with_target(c.columns) ? kTargetWeight : 1));
-      norm += mechanisms_.rest.is_pure() ? weight.back() : weight.back() * weight.back();
+      weight.push_back(
+          (mechanisms_.pure() ? std::sqrt(cells_of(c, model)) : std::cbrt(cells_of(c, model))) *
+          (with_target(c.columns) ? kTargetWeight : 1));
+      norm += mechanisms_.pure() ? weight.back() : weight.back() * weight.back();
     }
-    if (!mechanisms_.rest.is_pure()) norm = std::sqrt(norm);
+    if (!mechanisms_.pure()) norm = std::sqrt(norm);
     // Rounded down, with room for the rounding of the norm.
     for (std::size_t i = 0; i < chosen.size(); ++i)
       chosen[i].weight = std::max<std::int64_t>(
@@ -343,9 +407,9 @@ class SynthesisTraining final : public TrainingPlan {
                       sums.push_back(counts[at++] * chosen[i].weight);
                   }
                 });
-    if (sums.size() > setting_.pair_cells()) invariant_broken("more cells than were paid for");
-    sums.resize(setting_.pair_cells());
-    const LatticeNoise noise = mechanisms_.pairs(setting_);
+    if (sums.size() > design_.pair_cells()) invariant_broken("more cells than were paid for");
+    sums.resize(design_.pair_cells());
+    const LatticeNoise& noise = *mechanisms_.pairs();
     const std::vector<double> noisy = noised(noise, sums, rng);
     std::size_t at = 0;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -356,6 +420,8 @@ class SynthesisTraining final : public TrainingPlan {
       at += size[i];
       if (weight == 0) continue;
       marginal.deviation = deviation(noise, weight);
+      if (design_.route == PairRoute::few && private_)
+        shrink(marginal, model.columns[pairs[i].second].levels);
       model.measured.push_back(std::move(marginal));
     }
   }
@@ -364,8 +430,9 @@ class SynthesisTraining final : public TrainingPlan {
   std::uint32_t bins_;
   CellColumns columns_;
   bool private_;
-  Setting setting_;
-  Mechanisms mechanisms_;
+  SynthesisDesign design_;
+  ColumnCounts counts_;
+  SynthesisMechanisms mechanisms_;
 };
 
 }  // namespace

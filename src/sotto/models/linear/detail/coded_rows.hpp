@@ -40,6 +40,7 @@ class CodedRows final : public GradientRows {
                                    const Slopes& slopes, SlopeGrid grid,
                                    unsigned threads) const override;
   std::vector<int128> second_moments(double share, unsigned threads) const override;
+  std::vector<std::uint32_t> private_squares(unsigned threads) const override;
 
  private:
   std::shared_ptr<const CodeBook> book_;

@@ -18,9 +18,14 @@
 //            Where the rule would like more than 400 steps (many rows, a large budget), or more
 //            than 200 over 2^16 declared rows or more, a tenth of the budget goes to a metric
 //            instead (noisy_metric.hpp) and 12 steps θ ← θ − M⁻¹v are enough.
+//            Individual accounting (typical_norm): each record has a budget for typical_norm²·T
+//            steps of full norm, and a gradient that would pass it is shortened or left out. The
+//            noise is that of so many steps, not of T: typical_norm times as much, for whatever the
+//            records are. The event is that of the filter, a Gaussian of the whole budget.
 // Numerics   Gradient sums are exact integers, noise is an exact integer sampler; the rest is
 //            post-processing.
-// Reference  [BST14], [ACGMMTZ16]; docs/math/linear-models.md, section "Noisy gradient descent".
+// Reference  [BST14], [ACGMMTZ16], [FZ21]; docs/math/linear-models.md, section "Noisy gradient
+//            descent"; docs/math/individual-accounting.md.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +35,7 @@
 #include "sotto/core/relation.hpp"
 #include "sotto/core/release.hpp"
 #include "sotto/core/rng.hpp"
+#include "sotto/learning/individual_filter.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/detail/noisy_metric.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
@@ -48,6 +54,10 @@ struct NoisyGradientOptions {
   std::optional<bool> metric = {};  // precondition; default by the rule above
   bool average = true;              // else the last iterate
   std::uint64_t contributions = 1;  // records that one unit of privacy may have
+  // Individual accounting: the norm of a gradient for which the noise is meant, as a share of the
+  // largest; above 0 and at most 1. None: every step is paid for at full norm.
+  std::optional<double> typical_norm = {};
+  OverBudget over_budget = OverBudget::shorten;
   unsigned threads = 0;
 };
 
@@ -67,6 +77,8 @@ class NoisyGradientPlan {
   Release<LinearModel> run(const GradientRows& rows, Rng& rng, Progress* progress = nullptr) const;
 
  private:
+  Event filtered_event() const;
+
   NoisyGradientOptions options_;
   Relation relation_;
   std::uint64_t rows_;
@@ -75,6 +87,7 @@ class NoisyGradientPlan {
   GradientRows::SlopeGrid grid_;
   std::optional<NoisyMetric> metric_;
   LatticeNoise noise_;  // of one step
+  std::optional<IndividualBudget> individual_;
 };
 
 // The slopes of every loss for GradientRows::weighted_sum: one output (y = ±1 or in [−1, 1]) or

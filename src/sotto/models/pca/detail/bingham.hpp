@@ -6,14 +6,16 @@
 //            vᵀCv moves by (vᵀy)² ∈ [0, 1] for a point that comes or goes, for all v the same way,
 //            so that η = ε; by at most 1 either way for one that is replaced, η = ε/2; k points of
 //            a unit: η/k. Events: pure, and the covering noise.
-// Method     Exact rejection: with A = η(λ₁I − C) in the basis of its eigenvectors, eigenvalues
-//            0 = a₁ ≤ a₂ ≤ …, and b with Σ 1/(b + 2aᵢ) = 1, an angular central Gaussian direction z
-//            (Ω = I + 2A/b) is kept with probability exp(−u + (q/2)·ln(1 + 2u/b) − h), u = zᵀAz,
-//            h the largest value of the first two terms, at u = (q − b)/2. No chain, no
-//            convergence to hope for.
+// Method     Exact rejection [KGM18]: with A = η(τI − C) ⪰ 0 and b in [1, q], an angular central
+//            Gaussian direction v, Ω = I + 2A/b, is kept with probability
+//            exp(−u + (q/2)·ln(vᵀΩv) − h), u = vᵀAv, h at least the largest value of the other two.
+//            No chain, no convergence to hope for. The eigenvectors that make Ω are a proposal and
+//            nothing else: how far they are from being orthogonal and from C is measured and added
+//            to h, u is taken from C itself, and vᵀΩv from the Gaussian vector. A bad solver costs
+//            time; the law of what is kept does not depend on it.
 // Numerics   The coin exp(−x) is exact for the computed x. Gaussians are exact on a lattice
-//            (continuous_noise.hpp); eigenvectors are off by at most q·2^−50 of the largest
-//            eigenvalue for up to 2^26 points: η pays q·2^−19 of itself for it. What rounding
+//            (continuous_noise.hpp). C as doubles, and 64-bit products of it, are off by less than
+//            2^−27 and q²·2^−36 for up to 2^26 points: η pays four times that. What rounding
 //            leaves of the result, and the cells of the lattice, is covered by 1/128 of ε
 //            (covering_noise.hpp).
 // Reference  [KGM18] for the envelope; [CSS13]; docs/math/pca.md.
@@ -52,7 +54,7 @@ class BinghamPlan {
   CoveringNoise cover_;
 };
 
-// One draw for a diagonal matrix: density ∝ exp(−Σ aᵢ zᵢ²) on the sphere, aᵢ ≥ 0, one of them 0.
-Eigen::VectorXd bingham_direction(const Eigen::VectorXd& a, Rng& rng);
+// One draw from the density ∝ exp(vᵀSv) on the sphere, S symmetric.
+Eigen::VectorXd bingham_direction(const Eigen::MatrixXd& exponent, Rng& rng);
 
 }  // namespace sotto

@@ -4,7 +4,7 @@
 //            records of a level spread over its cells.
 // Guarantee  Post-processing of released counts.
 // Method     A level has at least three standard deviations of noise: neighbouring numbers are put
-//            together until they have, rare categories all in one. Where that leaves many
+//            together until they have, or have `bar`; rare categories in one. Where there are many
 //            levels of a number, more than 4/3 of `few`, the bar is raised until there are `few`: a
 //            number with few values keeps each, one with many needs no more. No more than
 //            kMostCategories of a category (the commonest). Inside a level cells share by their
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -34,8 +35,12 @@ struct ColumnLevels {
 enum class CellOrder { categories, numbers };
 
 // counts: noisy, with this standard deviation each. stride: every so many cells there is one of a
-// whole number; 0: there is none. few: at most kFewNumbers.
+// whole number; 0: there is none. few: at most kFewNumbers. bar: a count that is enough for a level
+// even where it is not told from noise. likely: what shares are shrunken to, up to a factor; none:
+// equal ones.
 ColumnLevels grouped(std::span<const double> counts, double deviation, CellOrder order,
-                     std::uint32_t stride = 0, std::uint32_t few = ColumnLevels::kFewNumbers);
+                     std::uint32_t stride = 0, std::uint32_t few = ColumnLevels::kFewNumbers,
+                     double bar = std::numeric_limits<double>::infinity(),
+                     std::span<const double> likely = {});
 
 }  // namespace sotto

@@ -42,9 +42,11 @@ class MarkovModel {
   MarkovModel(std::vector<std::uint32_t> levels, std::vector<std::vector<std::uint32_t>> terms);
 
   // The marginals are those of the terms, in their order; total: how many records they count.
-  // step(i): after so many of `iterations`.
+  // noise: it ends at so much of the loss that noise alone would leave. step(i): after so many of
+  // `iterations`.
+  static constexpr double kNoise = 0.7;  // nearer is fitting noise
   void fit(const std::vector<Marginal>& measured, double total, std::uint64_t iterations,
-           const std::function<void(std::uint64_t)>& step = {});
+           const std::function<void(std::uint64_t)>& step = {}, double noise = kNoise);
 
   const std::vector<std::vector<double>>& potentials() const { return potentials_; }
   // As potentials() gave them; sizes must be right.

@@ -1,0 +1,118 @@
+#include "sotto/models/synthesis/detail/column_counts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sotto {
+namespace {
+
+constexpr double kSure = 3;  // standard deviations from which a count is told from noise
+constexpr double kMostGaps = 0.99;
+constexpr double kAnywhere = 0.02;  // of what is likely: as likely in one place as in another
+
+// How likely a number is at a place between the bounds, up to a factor: a bell with the mean and
+// the variance of noisy counts of equal parts, where they show one.
+class Bell {
+ public:
+  Bell(std::span<const double> counts, double deviation) {
+    const auto parts = static_cast<double>(counts.size());
+    double total = 0, first = 0, second = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const double x = (static_cast<double>(i) + 0.5) / parts;
+      total += counts[i];
+      first += counts[i] * x;
+      second += counts[i] * x * x;
+    }
+    if (!(total > kSure * deviation * std::sqrt(parts))) return;
+    mean_ = std::clamp(first / total, 0.0, 1.0);
+    const double variance = second / total - mean_ * mean_;
+    if (variance < kFlat) variance_ = std::max(variance, 1 / (parts * parts));
+  }
+  double operator()(double place) const {
+    if (!(variance_ > 0)) return 1;
+    const double bell = std::exp(-(place - mean_) * (place - mean_) / (2 * variance_));
+    return kAnywhere + (1 - kAnywhere) * bell / std::sqrt(2 * M_PI * variance_);
+  }
+
+ private:
+  static constexpr double kFlat = 1.0 / 12;  // the variance of what lies anywhere
+  double mean_ = 0.5, variance_ = 0;         // 0: anywhere
+};
+
+}  // namespace
+
+ColumnCounts::ColumnCounts(const CellColumns& cells, std::uint32_t coarse) : cells_(cells) {
+  for (std::size_t j = 0; j < cells.columns(); ++j) {
+    Column column{.offset = size_, .size = cells.cells(j)};
+    // A bound has a cell of its own, which a rule of thumb about bins does not see.
+    if (cells.is_numeric(j) && cells.cells(j) > coarse + 2) {
+      column.between = cells.stride(j) > 0;
+      column.size = coarse + (column.between ? 1 : 0);
+      for (std::uint32_t c = 0; c < cells.cells(j); ++c)
+        column.part.push_back(
+            std::min(coarse - 1, static_cast<std::uint32_t>(cells.place(j, c) * coarse)));
+    }
+    size_ += column.size;
+    columns_.push_back(std::move(column));
+  }
+}
+
+void ColumnCounts::add(const Table& block, std::int64_t target_weight,
+                       std::span<int128> total) const {
+  std::vector<std::uint32_t> read(cells_.columns());
+  for (std::size_t i = 0; i < block.rows(); ++i) {
+    if (block.is_null(i)) continue;
+    cells_.read(block, i, read);
+    for (std::size_t j = 0; j < read.size(); ++j) {
+      const Column& column = columns_[j];
+      std::size_t at = read[j];
+      if (!column.part.empty())
+        at = column.between && read[j] % cells_.stride(j) != 0 ? column.size - 1
+                                                               : column.part[read[j]];
+      total[column.offset + at] += cells_.target() == j ? target_weight : 1;
+    }
+  }
+}
+
+ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts, double deviation,
+                                  std::uint32_t few, double bar) const {
+  const Column& column = columns_[j];
+  const CellOrder order = cells_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories;
+  if (column.part.empty()) return grouped(counts, deviation, order, cells_.stride(j), few, bar);
+  const double between = column.between ? std::max(0.0, counts.back()) : 0;
+  const std::span<const double> parts = counts.first(column.size - (column.between ? 1 : 0));
+  double whole = 0;
+  for (const double c : parts) whole += std::max(0.0, c);
+  const double gaps =
+      between > kSure * deviation ? std::min(kMostGaps, between / (between + whole)) : 0;
+  const Bell bell(parts, deviation);
+  std::vector<double> likely;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    likely.push_back(bell((static_cast<double>(i) + 0.5) / static_cast<double>(parts.size())));
+  const ColumnLevels coarse = grouped(parts, deviation, order, 0, few, bar, likely);
+  ColumnLevels made{
+      .levels = coarse.levels, .counts = coarse.counts, .deviation = coarse.deviation};
+  for (double& c : made.counts) c /= 1 - gaps;
+  // Inside a part cells share as is likely, in proportion to their widths where there are any.
+  const auto is_gap = [&](std::size_t c) { return column.between && c % cells_.stride(j) != 0; };
+  std::vector<double> wholes(parts.size()), rest(parts.size());
+  const auto weight = [&](std::uint32_t c) {
+    return bell(cells_.place(j, c)) * (column.between ? 1.0 : cells_.width(j, c));
+  };
+  for (std::uint32_t c = 0; c < column.part.size(); ++c)
+    (is_gap(c) ? rest : wholes)[column.part[c]] += weight(c);
+  for (std::uint32_t c = 0; c < column.part.size(); ++c) {
+    const std::uint32_t p = column.part[c];
+    made.level.push_back(coarse.level[p]);
+    // A part without one or the other gives all to what it has.
+    const double kind = !column.between ? 1
+                        : is_gap(c)     ? (wholes[p] > 0 ? gaps : 1)
+                        : rest[p] > 0   ? 1 - gaps
+                                        : 1;
+    const double total = (is_gap(c) ? rest : wholes)[p];
+    made.share.push_back(total > 0 ? coarse.share[p] * kind * weight(c) / total : 0);
+  }
+  return made;
+}
+
+}  // namespace sotto

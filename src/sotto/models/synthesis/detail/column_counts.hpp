@@ -1,0 +1,52 @@
+// Detail: the counts of all columns as they are released, and the levels that follow from them.
+//
+// A column with few cells is counted cell by cell. A number with more than `coarse` of them is
+// counted in so many equal parts of its bounds, whole numbers apart from what lies between them
+// (one count for all of it): the fewer counts, the less noise there is when they are put together
+// into levels. All of it is a function of the schema.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "sotto/core/rng.hpp"
+#include "sotto/data/table.hpp"
+#include "sotto/models/synthesis/detail/cell_columns.hpp"
+#include "sotto/models/synthesis/detail/level_groups.hpp"
+
+namespace sotto {
+
+class ColumnCounts {
+ public:
+  // cells must outlive it.
+  ColumnCounts(const CellColumns& cells, std::uint32_t coarse);
+
+  std::size_t size() const { return size_; }
+  std::size_t size(std::size_t column) const { return columns_[column].size; }
+  // The counts of one column among all.
+  std::span<const double> of(std::size_t column, std::span<const double> all) const {
+    return all.subspan(columns_[column].offset, columns_[column].size);
+  }
+
+  // Adds the records of a block; those of the target's column count `target_weight` times.
+  void add(const Table& block, std::int64_t target_weight, std::span<int128> total) const;
+
+  // From noisy counts, with this deviation each, to levels of cells. bar: a count from which a
+  // level stands alone, where it is below what is told from noise.
+  ColumnLevels levels(std::size_t column, std::span<const double> counts, double deviation,
+                      std::uint32_t few, double bar) const;
+
+ private:
+  struct Column {
+    std::size_t offset = 0, size = 0;
+    std::vector<std::uint32_t> part = {};  // of each cell; none: counted cell by cell
+    bool between = false;                  // the last count is of what lies between whole numbers
+  };
+  const CellColumns& cells_;
+  std::vector<Column> columns_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace sotto

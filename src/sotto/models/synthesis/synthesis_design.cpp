@@ -1,0 +1,158 @@
+#include "sotto/models/synthesis/detail/synthesis_design.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/learning/confirmed_budget.hpp"
+#include "sotto/mechanisms/counts.hpp"
+#include "sotto/models/synthesis/detail/level_groups.hpp"
+
+namespace sotto {
+namespace {
+
+// Of the budget: columns, choice, pairs.
+constexpr double kMany[] = {0.22, 0.04, 0.74}, kFew[] = {0.50, 0.10, 0.40};
+constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
+constexpr double kPartOfRecords = 0.4;  // of the records: the noise of a pair in all its cells
+constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
+constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4, kFewestCells = 4;
+
+double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+
+// About how noisy a count is, for a part of the budget.
+class Noise {
+ public:
+  Noise(const Facts& facts, const Budget& budget)
+      : pure_(budget.is_pure()),
+        records_((facts.relation == Relation::replace_one ? (pure_ ? 2 : std::sqrt(2.0)) : 1) *
+                 static_cast<double>(facts.contributions)),
+        whole_(pure_ ? budget.pure_epsilon() : rho_of(budget)) {}
+  double operator()(double share, double queries) const {
+    return pure_ ? std::sqrt(2.0) * records_ * queries / (whole_ * share)
+                 : records_ * std::sqrt(queries / (2 * whole_ * share));
+  }
+
+ private:
+  bool pure_;
+  double records_, whole_;
+};
+
+}  // namespace
+
+SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, const Budget& budget,
+                                 bool alone)
+    : relation(facts.relation), contributions(facts.contributions), columns(cells.columns()) {
+  const double n = facts.rows ? static_cast<double>(*facts.rows) : 0x1p40;
+  const Noise noise(facts, budget);
+  const auto spend = [&](const double(&shares)[3]) {
+    share_of_columns = shares[0];
+    share_of_choice = shares[1];
+    share_of_pairs = shares[2];
+  };
+  if (alone || pairs() == 0) {
+    route = PairRoute::none;
+  } else if (noise(kMany[1], static_cast<double>(pairs())) <= kSureScores * n) {
+    spend(kMany);
+  } else {
+    route = PairRoute::few;
+    spend(kFew);
+    const bool classes = cells.target() && !cells.is_numeric(*cells.target());
+    // The noise of one of m pairs in all its cells, as a part of the records.
+    const auto part = [&](std::uint32_t l, std::size_t m) {
+      const double other = classes ? cells.cells(*cells.target()) : l;
+      return kNoiseOfMean * l * other * noise(share_of_pairs, static_cast<double>(m)) / n;
+    };
+    const std::size_t targets = cells.target() ? columns - 1 : 0;
+    const std::size_t most = std::min(pairs(), 2 * columns);
+    levels = kUsualLevels;
+    while (levels > kFewestLevels && part(levels, 1) > kPartOfRecords) --levels;
+    std::size_t m = 1;
+    while (m < most && part(levels, m + 1) <= kPartOfRecords) ++m;
+    while (levels < ColumnLevels::kFewNumbers && part(levels + 1, m) <= kPartOfRecords) ++levels;
+    if (part(levels, m) > 1) {
+      route = PairRoute::none;
+      share_of_columns = 1;
+    } else {
+      with_target = std::min(m, targets);
+      all_targets = targets > 0 && with_target == targets;
+      others = m > targets ? m - targets : 0;
+      if (all_targets && others == 0) {
+        share_of_pairs += share_of_choice;
+        share_of_choice = 0;
+      }
+      target_weight =
+          std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(columns) / 4)));
+    }
+  }
+  const double sigma = noise(share_of_columns, static_cast<double>(columns));
+  coarse = static_cast<std::uint32_t>(
+      std::clamp(2 * std::pow(n / (6 * sigma), 2), double{kFewestCells}, 65535.0));
+}
+
+std::size_t SynthesisDesign::pair_cells() const {
+  constexpr std::size_t kMost = std::max(ColumnLevels::kMostNumbers, ColumnLevels::kMostCategories);
+  const std::size_t most =
+      route == PairRoute::few ? with_target + others : std::min(pairs(), kTried * columns);
+  return std::max<std::size_t>(1, most) * kMost * kMost;
+}
+
+namespace {
+
+LatticeNoise column_noise(const SynthesisDesign& d, std::size_t cells, const Budget& budget) {
+  const Distance one = histogram_distance(d.relation);
+  const auto others = static_cast<double>(d.columns - 1);
+  const auto w = static_cast<double>(d.target_weight);
+  return counting_noise(
+      d.relation, budget.part(d.share_of_columns),
+      times({up(one.l1 * (others + w)), up(one.l2 * up(std::sqrt(others + w * w)))},
+            d.contributions),
+      cells);
+}
+
+SelectionOptions selection(const SynthesisDesign& d, const Budget& budget, double moved) {
+  return {.relation = d.relation,
+          .sensitivity = moved * (d.relation == Relation::replace_one ? 2 : 1) *
+                         static_cast<double>(d.contributions),
+          .budget = budget};
+}
+
+}  // namespace
+
+SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t cells,
+                                         const Budget& budget)
+    : pure_(budget.is_pure()), columns_(column_noise(d, cells, budget)) {
+  if (d.route == PairRoute::none) return;
+  const Distance one = histogram_distance(d.relation);
+  if (d.route == PairRoute::many) {
+    const auto queries = static_cast<double>(d.pairs());
+    const double moved = (d.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
+    scores_.emplace(
+        d.relation, budget.part(d.share_of_choice), 1.0 / kScoreSteps,
+        times({up(moved * queries), up(moved * up(std::sqrt(queries)))}, d.contributions),
+        d.pairs());
+  } else if (d.share_of_choice > 0) {
+    const std::size_t chosen = d.all_targets ? 0 : d.with_target;
+    const double each = d.share_of_choice / static_cast<double>(chosen + d.others);
+    if (chosen > 0)
+      targets_.emplace(chosen, selection(d, budget.part(each * static_cast<double>(chosen)), 2));
+    if (d.others > 0)
+      others_.emplace(d.others, selection(d, budget.part(each * static_cast<double>(d.others)), 1));
+  }
+  // How many cells the chosen pairs have is not known before; the noise and its event are those of
+  // as many as there can be, and what is left of them is noise on nothing.
+  const double steps = kWeightSteps;
+  pairs_.emplace(d.relation, budget.part(d.share_of_pairs), 1.0 / kWeightSteps,
+                 times({one.l1 * steps, up(one.l2 * steps)}, d.contributions), d.pair_cells());
+}
+
+Event SynthesisMechanisms::event() const {
+  std::vector<Event> all = {columns_.event()};
+  if (scores_) all.push_back(scores_->event());
+  if (targets_) all.push_back(targets_->event());
+  if (others_) all.push_back(others_->event());
+  if (pairs_) all.push_back(pairs_->event());
+  return all.size() == 1 ? all.front() : compose(std::move(all));
+}
+
+}  // namespace sotto
