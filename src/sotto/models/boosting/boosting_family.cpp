@@ -1,28 +1,42 @@
 #include "sotto/models/boosting/boosting_family.hpp"
 
+#include "sotto/learning/confirmed_budget.hpp"
+#include "sotto/learning/suggestion.hpp"
 #include "sotto/models/boosting/detail/boosting_model.hpp"
 #include "sotto/models/boosting/detail/boosting_training.hpp"
 
 namespace sotto {
 namespace {
 
+constexpr double kStartSignal = 2500;  // records for each unit of noise
+
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // trees cut by themselves
   return schema;
 }
 
+// Enough records for a kernel model to find what is smooth before trees cut what is left.
+bool starts_smoothly(const Situation& s) {
+  return !s.pure && s.classes <= 2 && s.signal >= kStartSignal;
+}
+
 std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
   const Task task = facts.classes().empty() ? Task::regress : Task::classify;
   check_target(facts, task, "boosting", "linear");
-  return boosting_training(
-      facts, request,
-      {.trees = request.options.maybe_whole("trees"), .batch = request.options.whole("batch")});
+  const bool after_kernel =
+      request.method == "after_kernel" ||
+      (request.method == "auto" && starts_smoothly(situation_of(facts, required_budget(request))));
+  return boosting_training(facts, request,
+                           {.trees = request.options.maybe_whole("trees"),
+                            .batch = request.options.whole("batch"),
+                            .after_kernel = after_kernel});
 }
 
 Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
-  if (s.signal >= 11000) return {0.95, "many records: trees find interactions and follow them"};
+  if (starts_smoothly(s))
+    return {0.95, "many records: smooth interactions first, then trees on what is left"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
 }
@@ -35,7 +49,11 @@ Family boosting_family() {
           .kinds = {{"boosting",
                      {Task::classify, Task::regress},
                      "many small trees, each mending what is left; for strong interactions"}},
-          .methods = {{"random", "random intervals, noisy Newton leaves", {"trees", "batch"}},
+          .methods = {{"auto", "after_kernel or random, by a public rule", {"trees", "batch"}},
+                      {"after_kernel",
+                       "70 % of the budget for a kernel model, then trees on what it left",
+                       {"trees", "batch"}},
+                      {"random", "random intervals, noisy Newton leaves", {"trees", "batch"}},
                       {"none", "no noise: NOT PRIVATE", {"trees", "batch"}}},
           .options = {{.name = "trees",
                        .type = OptionType::whole,

@@ -22,6 +22,7 @@ class Predictor final : public SupervisedModel {
         columns_(*facts.encoder),
         margins_(margins_of(facts)) {
     for (const GridTree& tree : model_.trees) tables_.push_back(tree.tables());
+    if (model_.start) start_.emplace(*model_.start);
   }
 
   Files files() const override {
@@ -30,8 +31,9 @@ class Predictor final : public SupervisedModel {
       columns.push_back({{"start", scale.start}, {"width", scale.width}});
     for (const GridTree& tree : model_.trees)
       trees.push_back({{"columns", tree.columns}, {"cuts", tree.cuts}, {"values", tree.values}});
-    const json j = {
+    json j = {
         {"schema", 1}, {"type", "boosting"}, {"scales", columns}, {"trees", std::move(trees)}};
+    if (start_) j["start"] = to_json(start_->model());
     return {{"model.json", j.dump() + "\n"}};
   }
 
@@ -42,11 +44,13 @@ class Predictor final : public SupervisedModel {
     std::vector<BinnedColumns::Cell> cells(columns_.columns());
     std::vector<std::uint8_t> places(cells.size());
     std::vector<double> margins(margins_);
+    FeatureRow room;
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       columns_.read(table, i, cells);
       for (std::size_t j = 0; j < cells.size(); ++j)
         places[j] = place_of(model_.columns[j], cells[j]);
       std::fill(margins.begin(), margins.end(), 0.0);
+      if (start_) start_->add(cells, room, margins);
       for (std::size_t t = 0; t < tables_.size(); ++t) {
         const GridTree& tree = model_.trees[t];
         std::size_t leaf = 0;
@@ -64,6 +68,7 @@ class Predictor final : public SupervisedModel {
   BinnedColumns columns_;
   std::size_t margins_;
   std::vector<std::vector<GridTree::Table>> tables_;
+  std::optional<KernelMargins> start_;
 };
 
 [[noreturn]] void does_not_fit() {
@@ -100,6 +105,7 @@ std::unique_ptr<Model> boosting_predictor(BoostingModel model, const Facts& fact
       for (const double x : *part)
         if (!(x >= 0 && x <= 1.000001)) does_not_fit();
   }
+  if (model.start) check_kernel_model(*model.start, columns, margins_of(facts));
   for (const GridTree& tree : model.trees) check(tree, columns.columns(), margins_of(facts));
   return std::make_unique<Predictor>(std::move(model), facts);
 }
@@ -115,6 +121,7 @@ std::unique_ptr<Model> load_boosting(const Files& files, Facts& facts) {
       model.columns.back().start = scale.at("start").get<std::vector<double>>();
       model.columns.back().width = scale.at("width").get<std::vector<double>>();
     }
+    if (j.contains("start")) model.start = kernel_model_from_json(j.at("start"));
     for (const json& tree : j.at("trees")) {
       GridTree& t = model.trees.emplace_back();
       for (const json& column : tree.at("columns"))

@@ -55,12 +55,13 @@ void to_grid(std::span<double> residuals) {
 }  // namespace
 
 BoostingRows::BoostingRows(const BinnedRows& records, const std::vector<ColumnScale>& scales,
-                           std::size_t margins)
+                           std::size_t margins, std::span<const float> before)
     : records_(&records),
       columns_(scales.size()),
       margins_of_(margins),
       places_(records.size() * columns_),
       margins_(records.size() * margins) {
+  std::copy(before.begin(), before.end(), margins_.begin());
   records.for_parts([&](std::size_t first, std::size_t end, unsigned) {
     std::vector<BinnedColumns::Cell> cells(columns_);
     for (std::size_t i = first; i < end; ++i) {

@@ -9,6 +9,7 @@
 #include "sotto/models/boosting/detail/boosting_model.hpp"
 #include "sotto/models/boosting/detail/boosting_rows.hpp"
 #include "sotto/models/boosting/detail/tree_choice.hpp"
+#include "sotto/models/kernel/detail/kernel_descent.hpp"
 
 namespace sotto {
 namespace {
@@ -17,7 +18,8 @@ constexpr std::size_t kLeaves = 32;
 constexpr double kShrink = 2;      // standard deviations of noise that a leaf's weight is raised by
 constexpr double kTime = 0.55;     // τ = kTime·√(n·μ)
 constexpr double kTreesRule = 10;  // T = kTreesRule·√(n·μ), within limits
-constexpr double kMarginalShare = 0.1;
+constexpr double kTreesAfter = 5;  // the same after a kernel model
+constexpr double kMarginalShare = 0.1, kStartShare = 0.7;
 constexpr std::uint64_t kFewestTrees = 100, kMostTrees = 800, kMostTreesOfClasses = 400;
 constexpr double kFreeRho = 8;  // sizes and steps of a run without noise
 
@@ -33,16 +35,22 @@ struct Setting {
   BoostingOptions options;
 };
 
+KernelSetting start_of(const Setting& s) {
+  return {s.relation, s.rows, s.contributions, s.loss, s.margins, s.columns, {}};
+}
+
 // Everything that depends on the budget ρ.
 struct Mechanisms {
-  MarginalsPlan marginals;
+  std::optional<KernelMechanisms> start;   // what the trees go on from
+  std::optional<MarginalsPlan> marginals;  // without it
   std::optional<LatticeNoise> squares;
-  std::uint64_t rounds = 0;
-  double step = 0;  // η
+  std::uint64_t rounds = 0;  // of trees
+  double step = 0;           // η
   std::optional<LatticeNoise> leaves;
 
   Mechanisms(const Setting& s, double rho);
   Event event() const;
+  std::uint64_t all_rounds() const { return rounds + (start ? start->rounds() : 0); }
 };
 
 LatticeNoise noise(const Setting& s, double rho, double distance, std::size_t size) {
@@ -50,10 +58,14 @@ LatticeNoise noise(const Setting& s, double rho, double distance, std::size_t si
   return {s.relation, Budget::zcdp(rho), BoostingRows::kUnit, {.l1 = steps, .l2 = steps}, size};
 }
 
-Mechanisms::Mechanisms(const Setting& s, double rho)
-    : marginals(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
-                s.loss != MarginLoss::classes, rho * kMarginalShare) {
-  double left = rho * (1 - kMarginalShare) * (1 - 0x1p-40);
+Mechanisms::Mechanisms(const Setting& s, double rho) {
+  const double first = s.options.after_kernel ? kStartShare : kMarginalShare;
+  if (s.options.after_kernel)
+    start.emplace(start_of(s), rho * first);
+  else
+    marginals.emplace(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
+                      s.loss != MarginLoss::classes, rho * first);
+  double left = rho * (1 - first) * (1 - 0x1p-40);
   if (s.loss == MarginLoss::number) {
     squares = noise(s, left * kResidualShare / kResidualReleases, 1, 1);
     left *= 1 - kResidualShare;
@@ -62,8 +74,8 @@ Mechanisms::Mechanisms(const Setting& s, double rho)
   const double size = std::sqrt(s.rows * std::sqrt(2 * left) / (moved * s.contributions));
   const std::uint64_t batch = s.options.batch,
                       most = s.loss == MarginLoss::classes ? kMostTreesOfClasses : kMostTrees;
-  const std::uint64_t trees = s.options.trees.value_or(
-      std::clamp(static_cast<std::uint64_t>(kTreesRule * size), kFewestTrees, most));
+  const std::uint64_t trees = s.options.trees.value_or(std::clamp(
+      static_cast<std::uint64_t>((start ? kTreesAfter : kTreesRule) * size), kFewestTrees, most));
   rounds = (trees + batch - 1) / batch;
   step = std::min(0.5, kTime * size / static_cast<double>(rounds * batch));
   const double weight = BoostingRows::kWeight;
@@ -74,7 +86,7 @@ Mechanisms::Mechanisms(const Setting& s, double rho)
 }
 
 Event Mechanisms::event() const {
-  std::vector<Event> all = {marginals.event()};
+  std::vector<Event> all = {start ? start->event() : marginals->event()};
   if (squares) all.push_back(repeat(squares->event(), kResidualReleases));
   all.push_back(repeat(leaves->event(), rounds));
   return compose(std::move(all));
@@ -107,16 +119,18 @@ class BoostingTraining final : public TrainingPlan {
 
   Explanation explain() const override {
     const std::uint64_t trees = mechanisms_.rounds * setting_.options.batch;
-    Explanation e{.method = private_ ? "random" : "none"};
+    Explanation e{.method = !private_ ? "none" : mechanisms_.start ? "after_kernel" : "random"};
     e.words = fmt::format("{} trees of up to {} leaves, {} at a time, on random intervals", trees,
                           kLeaves, setting_.options.batch);
+    if (mechanisms_.start)
+      e.words += fmt::format(", after {} steps of a kernel model", mechanisms_.start->rounds());
     if (private_)
       e.words += fmt::format(
           "; the sums of each leaf noised by a discrete Gaussian of standard deviation {:.4g}, "
           "noisy "
           "marginals of all columns before",
           mechanisms_.leaves->scale());
-    e.figures = {{"trees", trees}, {"steps", mechanisms_.rounds}};
+    e.figures = {{"trees", trees}, {"steps", mechanisms_.all_rounds()}};
     return e;
   }
 
@@ -135,11 +149,26 @@ class BoostingTraining final : public TrainingPlan {
   }
 
   BoostingModel fit(const BinnedRows& records, Rng& rng, RunControl& control) const {
-    BoostingModel model{.columns =
-                            mechanisms_.marginals.run(records, label_of(setting_.loss), rng).value};
-    BoostingRows rows(records, model.columns, setting_.margins);
-    TreeChoice choice(drawing_shares(model.columns), kLeaves);
-    Progress progress(control.shown(mechanisms_.rounds));
+    Progress progress(control.shown(mechanisms_.all_rounds()));
+    BoostingModel model;
+    std::vector<float> before;
+    std::vector<double> uses;
+    std::uint64_t done = 0;
+    if (mechanisms_.start) {
+      const KernelSetting setting = start_of(setting_);
+      KernelDescent::Reached reached =
+          KernelDescent(setting, *mechanisms_.start, private_).run(records, rng, progress, true);
+      model.start = std::move(reached.model);
+      model.columns = std::move(reached.scales);
+      before = std::move(reached.margins);
+      uses = std::move(reached.uses);
+      done = mechanisms_.start->rounds();
+    } else {
+      model.columns = mechanisms_.marginals->run(records, label_of(setting_.loss), rng).value;
+      uses = drawing_shares(model.columns);
+    }
+    BoostingRows rows(records, model.columns, setting_.margins, before);
+    TreeChoice choice(std::move(uses), kLeaves);
     const double noise = private_ ? mechanisms_.leaves->scale() : 0;
     double clip = first_clip(setting_.loss);
     for (std::uint64_t round = 0; round < mechanisms_.rounds; ++round) {
@@ -155,7 +184,7 @@ class BoostingTraining final : public TrainingPlan {
              choice);
       rows.apply(batch);
       for (GridTree& tree : batch) model.trees.push_back(std::move(tree));
-      progress.advance(round + 1);
+      progress.advance(done + round + 1);
     }
     progress.finish();
     return model;

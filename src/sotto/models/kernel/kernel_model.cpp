@@ -20,55 +20,34 @@ constexpr std::size_t kMostParts = 8;
 class Predictor final : public SupervisedModel {
  public:
   Predictor(KernelModel model, const Facts& facts)
-      : SupervisedModel(facts), encoder_(facts.encoder), columns_(*facts.encoder) {
-    for (KernelModel::Part& part : model.parts) {
-      Part& own = parts_.emplace_back(
-          Part{FeatureMap(std::move(part.design)), std::move(part.parameters), part.noise, {}, {}});
-      for (const std::vector<double>& theta : own.parameters) {
-        own.main.push_back(own.map.main_products(theta));
-        own.leaves.push_back(own.map.leaf_products(theta));
-      }
-    }
-  }
+      : SupervisedModel(facts),
+        encoder_(facts.encoder),
+        columns_(*facts.encoder),
+        margins_(std::move(model)) {}
 
   Files files() const override {
-    json parts = json::array();
-    for (const Part& part : parts_)
-      parts.push_back({{"features", to_json(part.map.design())},
-                       {"parameters", part.parameters},
-                       {"noise", part.noise}});
-    const json j = {{"schema", 1}, {"type", "kernel"}, {"parts", std::move(parts)}};
+    const json j = {{"schema", 1}, {"type", "kernel"}, {"parts", to_json(margins_.model())}};
     return {{"model.json", j.dump() + "\n"}};
   }
 
   // Of main effects and pairs; waves and random trees mix columns and have no curves.
   Portrait portrait() const override {
-    if (parts_.size() > 1 || parts_[0].map.fourier() > 0) return {};
-    return additive_portrait(parts_[0].map, parts_[0].parameters, parts_[0].noise, *encoder_);
+    const std::vector<KernelMargins::Part>& parts = margins_.parts();
+    if (parts.size() > 1 || parts[0].map.fourier() > 0) return {};
+    return additive_portrait(parts[0].map, parts[0].parameters, parts[0].noise, *encoder_);
   }
 
  private:
-  struct Part {
-    FeatureMap map;
-    std::vector<std::vector<double>> parameters;
-    double noise;
-    std::vector<OneHotBlock::Products> main, leaves;
-  };
-
   std::vector<Prediction> predict(const Block& block) const override {
     const Table& table = block.table();
     std::vector<Prediction> predictions(table.rows());
     std::vector<BinnedColumns::Cell> cells(columns_.columns());
-    FeatureRow row;
-    std::vector<double> margins(parts_[0].parameters.size());
+    FeatureRow room;
+    std::vector<double> margins(margins_.outputs());
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       columns_.read(table, i, cells);
       std::fill(margins.begin(), margins.end(), 0.0);
-      for (const Part& part : parts_) {
-        part.map.read(cells, row);
-        for (std::size_t k = 0; k < margins.size(); ++k)
-          margins[k] += part.map.margin(part.parameters[k], part.main[k], part.leaves[k], row);
-      }
+      margins_.add(cells, room, margins);
       predictions[i] = task() == Task::regress ? Prediction{{}, std::clamp(margins[0], -1.0, 1.0)}
                                                : classified(margins);
     }
@@ -77,7 +56,7 @@ class Predictor final : public SupervisedModel {
 
   std::shared_ptr<const Encoder> encoder_;
   BinnedColumns columns_;
-  std::vector<Part> parts_;
+  KernelMargins margins_;
 };
 
 [[noreturn]] void does_not_fit() {
@@ -103,11 +82,60 @@ void check(const KernelModel::Part& part, const BinnedColumns& columns, std::siz
 
 }  // namespace
 
+KernelMargins::KernelMargins(KernelModel model) {
+  for (KernelModel::Part& part : model.parts) {
+    Part& own = parts_.emplace_back(
+        Part{FeatureMap(std::move(part.design)), std::move(part.parameters), part.noise, {}, {}});
+    for (const std::vector<double>& theta : own.parameters) {
+      own.main.push_back(own.map.main_products(theta));
+      own.leaves.push_back(own.map.leaf_products(theta));
+    }
+  }
+}
+
+void KernelMargins::add(std::span<const BinnedColumns::Cell> cells, FeatureRow& room,
+                        std::span<double> margins) const {
+  for (const Part& part : parts_) {
+    part.map.read(cells, room);
+    for (std::size_t k = 0; k < margins.size(); ++k)
+      margins[k] += part.map.margin(part.parameters[k], part.main[k], part.leaves[k], room);
+  }
+}
+
+KernelModel KernelMargins::model() const {
+  KernelModel model;
+  for (const Part& part : parts_)
+    model.parts.push_back({part.map.design(), part.parameters, part.noise});
+  return model;
+}
+
+json to_json(const KernelModel& model) {
+  json parts = json::array();
+  for (const KernelModel::Part& part : model.parts)
+    parts.push_back({{"features", to_json(part.design)},
+                     {"parameters", part.parameters},
+                     {"noise", part.noise}});
+  return parts;
+}
+
+KernelModel kernel_model_from_json(const json& parts) {
+  KernelModel model;
+  for (const json& part : parts)
+    model.parts.push_back({feature_design_from_json(part.at("features")),
+                           part.at("parameters").get<std::vector<std::vector<double>>>(),
+                           json_number(part.at("noise"), "the noise")});
+  return model;
+}
+
+void check_kernel_model(const KernelModel& model, const BinnedColumns& columns,
+                        std::size_t outputs) {
+  if (model.parts.empty() || model.parts.size() > kMostParts) does_not_fit();
+  for (const KernelModel::Part& part : model.parts) check(part, columns, outputs);
+}
+
 std::unique_ptr<Model> kernel_predictor(KernelModel model, const Facts& facts) {
   if (!facts.encoder || !facts.encoder->has_target()) does_not_fit();
-  const BinnedColumns columns(*facts.encoder);
-  if (model.parts.empty() || model.parts.size() > kMostParts) does_not_fit();
-  for (const KernelModel::Part& part : model.parts) check(part, columns, margins_of(facts));
+  check_kernel_model(model, BinnedColumns(*facts.encoder), margins_of(facts));
   return std::make_unique<Predictor>(std::move(model), facts);
 }
 
@@ -116,12 +144,7 @@ std::unique_ptr<Model> load_kernel(const Files& files, Facts& facts) {
     const json j = model_json(files);
     if (j.at("schema") != 1 || j.at("type") != "kernel")
       throw DataError("'model.json' is not a kernel model that this version knows");
-    KernelModel model;
-    for (const json& part : j.at("parts"))
-      model.parts.push_back({feature_design_from_json(part.at("features")),
-                             part.at("parameters").get<std::vector<std::vector<double>>>(),
-                             json_number(part.at("noise"), "the noise")});
-    return kernel_predictor(std::move(model), facts);
+    return kernel_predictor(kernel_model_from_json(j.at("parts")), facts);
   } catch (const nlohmann::json::exception&) {
     throw DataError("'model.json' is not a kernel model",
                     "restore it from where the artifact was copied");

@@ -90,9 +90,9 @@ TEST(LinearFamily, RegressionTakesGradientsWhereRowsAreManyAndHatsWhereTheyAreMo
   };
   const Budget one = Budget::approximate(1, 1e-6);
   EXPECT_EQ(choice(50, one), "sufficient_statistics linear");
-  EXPECT_EQ(choice(5000, one), "gradient linear");
-  EXPECT_EQ(choice(50000, one), "gradient hats");
-  EXPECT_EQ(choice(500, Budget::approximate(0.1, 1e-6)), "sufficient_statistics linear");
+  EXPECT_EQ(choice(300, one), "gradient linear");
+  EXPECT_EQ(choice(5000, one), "gradient hats");
+  EXPECT_EQ(choice(300, Budget::approximate(0.1, 1e-6)), "sufficient_statistics linear");
   EXPECT_EQ(choice(50000, Budget::pure(1)), "functional linear");
   EXPECT_EQ(choice(50000, one, "basis = \"linear\"\n"), "gradient linear");  // as declared
 }

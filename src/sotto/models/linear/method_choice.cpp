@@ -6,7 +6,7 @@
 
 namespace sotto {
 namespace {
-constexpr double kGradientSignal = 1, kHatSignal = 20;
+constexpr double kGradientSignal = 0.5, kHatSignal = 0.8;
 }  // namespace
 
 double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,

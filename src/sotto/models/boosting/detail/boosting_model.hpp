@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sotto/learning/model.hpp"
 #include "sotto/models/boosting/detail/grid_tree.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
 
 namespace sotto {
 
@@ -14,6 +16,7 @@ inline constexpr std::size_t kMostLeaves = 256;
 struct BoostingModel {
   std::vector<ColumnScale> columns = {};
   std::vector<GridTree> trees = {};
+  std::optional<KernelModel> start = {};  // what the trees go on from
 };
 
 // As a model of the shelf. Throws DataError when it does not fit the encoder.

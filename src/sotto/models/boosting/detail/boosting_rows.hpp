@@ -25,8 +25,9 @@ class BoostingRows {
   static constexpr double kUnit = 0x1p-20, kWeight = 0.3;
 
   // Where the records, which must outlive the rows, stand on these scales.
+  // before: margins to go on from, or none.
   BoostingRows(const BinnedRows& records, const std::vector<ColumnScale>& scales,
-               std::size_t margins);
+               std::size_t margins, std::span<const float> before = {});
 
   std::size_t size() const { return records_->size(); }
 

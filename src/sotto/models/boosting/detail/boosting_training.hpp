@@ -10,6 +10,7 @@ namespace sotto {
 struct BoostingOptions {
   std::optional<std::uint64_t> trees = {};  // left open: by a public rule
   std::uint64_t batch = 4;
+  bool after_kernel = false;  // the trees go on from a kernel model
 };
 
 // Throws InvalidArgument, Unsupported or DataError.

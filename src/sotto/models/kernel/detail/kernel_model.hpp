@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <vector>
 
 #include "sotto/learning/model.hpp"
@@ -19,6 +21,34 @@ struct KernelModel {
     double noise = 0;  // the standard deviation of what noise has added to each parameter
   };
   std::vector<Part> parts = {};
+};
+
+nlohmann::ordered_json to_json(const KernelModel& model);
+KernelModel kernel_model_from_json(const nlohmann::ordered_json& parts);  // throws DataError
+// Throws DataError when it does not fit the encoder.
+void check_kernel_model(const KernelModel& model, const BinnedColumns& columns,
+                        std::size_t outputs);
+
+// What a model says of records: margins.
+class KernelMargins {
+ public:
+  explicit KernelMargins(KernelModel model);
+  std::size_t outputs() const { return parts_[0].parameters.size(); }
+  // margins: one for each output, to which the model's own are added.
+  void add(std::span<const BinnedColumns::Cell> cells, FeatureRow& room,
+           std::span<double> margins) const;
+  KernelModel model() const;
+
+  struct Part {
+    FeatureMap map;
+    std::vector<std::vector<double>> parameters;
+    double noise;
+    std::vector<OneHotBlock::Products> main, leaves;
+  };
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  std::vector<Part> parts_;
 };
 
 // As a model of the shelf. Throws DataError when it does not fit the encoder.

@@ -1,0 +1,153 @@
+// Trees that go on from a kernel model: --model boosting --method after_kernel.
+#include <gtest/gtest.h>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
+#include "sotto/models/boosting/boosting_family.hpp"
+#include "sotto/models/boosting/detail/boosting_model.hpp"
+#include "sotto/models/kernel/crossed_data_test.hpp"
+
+namespace sotto {
+namespace {
+
+using crossed::kDelta;
+using crossed::kNumber;
+using crossed::kThree;
+using crossed::kTwo;
+using crossed::Record;
+using crossed::records;
+using crossed::table_of;
+
+TrainingRequest request(double epsilon, const std::string& method,
+                        const OptionValues::Raw& given = {}) {
+  return {.kind = "boosting",
+          .method = method,
+          .budget = Budget::approximate(epsilon, kDelta),
+          .options = OptionValues(options_of(boosting_family(), "boosting"), given)};
+}
+
+Facts facts_of(const std::string& relation, const std::string& target, std::size_t rows,
+               const TrainingRequest& asked) {
+  return facts_for(boosting_family(), crossed::schema(relation, target, rows), asked);
+}
+
+TrainedModel train(const Table& table, const Facts& facts, const TrainingRequest& asked, Rng& rng) {
+  return plan_training(boosting_family(), facts, asked)->run(*table_in_memory(table), rng);
+}
+
+}  // namespace
+
+TEST(AfterKernel, LearnsWhatTwoColumnsSayTogether) {
+  for (const std::string& target : {kTwo, kNumber}) {
+    const TrainingRequest asked = request(3, "after_kernel");
+    const Facts facts = facts_of("add_remove", target, 8000, asked);
+    Rng rng = Rng::insecure_seed(1);
+    const TrainedModel model =
+        train(table_of(records(8000, target), *facts.encoder), facts, asked, rng);
+    const Evaluation reached =
+        evaluate(target != kNumber,
+                 model.value()->score(table_of(records(3000, target, 2), *facts.encoder)));
+    EXPECT_GT(target == kTwo ? reached.classification.accuracy : reached.regression.r2, 0.8);
+  }
+}
+
+TEST(AfterKernel, BothPartsTogetherCostTheBudget) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    for (const std::string& target : {kTwo, kThree, kNumber}) {
+      const TrainingRequest asked = request(1, "after_kernel");
+      const Facts facts = facts_of(relation, target, 5000, asked);
+      const auto plan = plan_training(boosting_family(), facts, asked);
+      const Bound bound = epsilon(Spec{facts.relation, {*plan->event()}}, Delta(kDelta));
+      EXPECT_LE(bound.upper, 1 + 1e-9);
+      EXPECT_GT(bound.upper, 0.97);
+      EXPECT_EQ(plan->explain().method, "after_kernel");
+    }
+  }
+}
+
+// The margins that the trees go on from are private: what one record adds to the trees' sums must
+// stay bounded whatever the kernel model said of it.
+TEST(AfterKernel, ReplayOnNeighboursStaysWithinTheSensitivity) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    for (const std::string& target : {kTwo, kThree, kNumber}) {
+      const TrainingRequest asked =
+          request(50, "after_kernel", {{"trees", {"12"}}, {"batch", {"3"}}});
+      const Facts facts = facts_of(relation, target, 40, asked);
+      const auto all = records(40, target);
+      const auto on = [&](const std::vector<Record>& data, bool null) {
+        return [&facts, &asked, &data, null](Rng& rng) {
+          Table table = table_of(data, *facts.encoder);
+          if (null) crossed::add_null(table);
+          return train(table, facts, asked, rng).event();
+        };
+      };
+      for (std::size_t i = 0; i < 2; ++i) {
+        auto neighbour = all;
+        if (facts.relation == Relation::replace_one)
+          neighbour[i] = {i % 2 ? 1e9 : -1e9, i % 2 ? -1.0 : 1.0, "w", "true",
+                          target == kTwo ? "false" : "1"};
+        else
+          neighbour.erase(neighbour.begin() + static_cast<std::ptrdiff_t>(i));
+        const bool null = facts.relation == Relation::zero_out;
+        EXPECT_EQ(replay::check_neighbours(on(all, false), on(neighbour, null)), "")
+            << relation << " " << target;
+      }
+    }
+  }
+}
+
+TEST(AfterKernel, IsChosenByPublicFactsWhereRecordsAreMany) {
+  const auto method = [&](std::size_t rows, const std::string& target, double epsilon) {
+    const TrainingRequest asked = request(epsilon, "auto");
+    return plan_training(boosting_family(), facts_of("add_remove", target, rows, asked), asked)
+        ->explain()
+        .method;
+  };
+  EXPECT_EQ(method(50000, kTwo, 1), "after_kernel");
+  EXPECT_EQ(method(50000, kNumber, 1), "after_kernel");
+  EXPECT_EQ(method(2000, kTwo, 1), "random");
+  EXPECT_EQ(method(2000, kNumber, 0.1), "random");
+  EXPECT_EQ(method(50000, kThree, 1), "random");
+}
+
+TEST(AfterKernel, DegenerateDataGivesFinitePredictions) {
+  for (const std::string& target : {kTwo, kThree, kNumber}) {
+    const TrainingRequest asked = request(1, "after_kernel");
+    const Facts facts = facts_of("replace_one", target, 12, asked);
+    const std::string y = target == kTwo ? "true" : "1";
+    const std::vector<std::vector<Record>> all = {
+        {},
+        std::vector<Record>(12, {0.1, 0.2, "u", "true", y}),
+        std::vector<Record>(12, {1e300, -1e300, "?", "no", y})};
+    for (const auto& data : all) {
+      Rng rng = Rng::insecure_seed(3);
+      const TrainedModel model = train(table_of(data, *facts.encoder), facts, asked, rng);
+      for (const double x : model.value()->apply(table_of(records(10, target), *facts.encoder)))
+        EXPECT_TRUE(std::isfinite(x));
+    }
+  }
+}
+
+TEST(AfterKernel, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
+  const TrainingRequest asked = request(2, "after_kernel", {{"trees", {"4"}}, {"batch", {"2"}}});
+  Facts facts = facts_of("add_remove", kThree, 50, asked);
+  const Table table = table_of(records(50, kThree), *facts.encoder);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel model = train(table, facts, asked, rng);
+  const std::string text = model.value()->files().at("model.json");
+  EXPECT_EQ(load_boosting({{"model.json", text}}, facts)->apply(table),
+            model.value()->apply(table));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string broken = text;
+    broken.replace(broken.find(from), from.size(), to);
+    return broken;
+  };
+  for (const std::string& hostile :
+       {with("\"start\":[{", "\"start\":[],\"other\":[{"), with("\"start\":[{", "\"start\":[7,{"),
+        with("\"parameters\":[[", "\"parameters\":[[0,"),
+        with("\"parameters\":[[", "\"parameters\":[],\"old\":[[")})
+    EXPECT_THROW(load_boosting({{"model.json", hostile}}, facts), DataError);
+}
+
+}  // namespace sotto

@@ -1,0 +1,52 @@
+// Detail: the noisy descents of kernel and additive models on binned records, and where they lead.
+//
+// What is released on the way, and what it costs, stands in kernel_training.hpp; the figures are
+// those of KernelMechanisms. Other models may go on from what was reached.
+#pragma once
+
+#include <vector>
+
+#include "sotto/core/progress.hpp"
+#include "sotto/models/kernel/detail/binned_rows.hpp"
+#include "sotto/models/kernel/detail/kernel_mechanisms.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
+
+namespace sotto {
+
+class FeatureRows;
+class KernelRows;
+
+class KernelDescent {
+ public:
+  // Both must outlive it. private_run: with noise; without it the result is NOT PRIVATE.
+  KernelDescent(const KernelSetting& setting, const KernelMechanisms& mechanisms, bool private_run)
+      : setting_(setting), mechanisms_(mechanisms), private_(private_run) {}
+
+  struct Reached {
+    KernelModel model = {};
+    std::vector<ColumnScale> scales = {};
+    // Only when asked for: how much each column matters, and the margins of the records, which are
+    // private, one for each output of each record.
+    std::vector<double> uses = {};
+    std::vector<float> margins = {};
+  };
+  Reached run(const BinnedRows& records, Rng& rng, Progress& progress, bool goes_on = false) const;
+
+ private:
+  struct State {
+    double clip = 1;
+    std::uint64_t round = 0;  // over all stages
+  };
+  std::vector<double> noised(const LatticeNoise& noise, const std::vector<int128>& sums,
+                             Rng& rng) const;
+  void centre(const KernelStage& stage, FeatureDesign& design, const FeatureRows& rows,
+              Rng& rng) const;
+  void descend(const KernelStage& stage, const KernelRows& rows, State& state,
+               KernelModel::Part& part, Rng& rng, Progress& progress) const;
+
+  const KernelSetting& setting_;
+  const KernelMechanisms& mechanisms_;
+  bool private_;
+};
+
+}  // namespace sotto
