@@ -63,6 +63,8 @@ def schema_of(names, rows, target):
         else:
             numbers = [float(cell) for cell in cells if cell]
             columns[name] = {"type": "numeric", "bounds": list(outward(min(numbers), max(numbers))), **role}
+            if "" in cells:
+                columns[name]["missing"] = "midpoint"
     return columns
 
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace sotto {
 namespace {
 
-constexpr double kSure = 3;  // standard deviations from which a count is told from noise
-constexpr double kMostGaps = 0.99;
+constexpr double kSure = 3;         // standard deviations from which a count is told from noise
 constexpr double kAnywhere = 0.02;  // of what is likely: as likely in one place as in another
 
 // How likely a number is at a place between the bounds, up to a factor: a bell with the mean and
@@ -47,7 +47,7 @@ ColumnCounts::ColumnCounts(const CellColumns& cells, std::uint32_t coarse) : cel
     // A bound has a cell of its own, which a rule of thumb about bins does not see.
     if (cells.is_numeric(j) && cells.cells(j) > coarse + 2) {
       column.between = cells.stride(j) > 0;
-      column.size = coarse + (column.between ? 1 : 0);
+      column.size = std::size_t{coarse} * (column.between ? 2 : 1);
       for (std::uint32_t c = 0; c < cells.cells(j); ++c)
         column.part.push_back(
             std::min(coarse - 1, static_cast<std::uint32_t>(cells.place(j, c) * coarse)));
@@ -67,8 +67,8 @@ void ColumnCounts::add(const Table& block, std::int64_t target_weight,
       const Column& column = columns_[j];
       std::size_t at = read[j];
       if (!column.part.empty())
-        at = column.between && read[j] % cells_.stride(j) != 0 ? column.size - 1
-                                                               : column.part[read[j]];
+        at = column.part[read[j]] +
+             (column.between && read[j] % cells_.stride(j) != 0 ? column.size / 2 : 0);
       total[column.offset + at] += cells_.target() == j ? target_weight : 1;
     }
   }
@@ -79,12 +79,20 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
   const Column& column = columns_[j];
   const CellOrder order = cells_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories;
   if (column.part.empty()) return grouped(counts, deviation, order, cells_.stride(j), few, bar);
-  const double between = column.between ? std::max(0.0, counts.back()) : 0;
-  const std::span<const double> parts = counts.first(column.size - (column.between ? 1 : 0));
-  double whole = 0;
-  for (const double c : parts) whole += std::max(0.0, c);
-  const double gaps =
-      between > kSure * deviation ? std::min(kMostGaps, between / (between + whole)) : 0;
+  // Whole numbers and what lies between them, each where it is told from noise.
+  const std::size_t size = column.size / (column.between ? 2 : 1);
+  const auto sum = [](std::span<const double> some) {
+    return std::accumulate(some.begin(), some.end(), 0.0);
+  };
+  const double sure = kSure * deviation * std::sqrt(static_cast<double>(size));
+  const double whole = sum(counts.first(size)), rest_of_all = sum(counts.subspan(size));
+  const bool with_gaps = column.between && rest_of_all > sure;
+  const bool with_wholes = !with_gaps || whole > sure;
+  const double gaps = !with_gaps ? 0 : with_wholes ? rest_of_all / (rest_of_all + whole) : 1;
+  std::vector<double> parts(size);
+  for (std::size_t i = 0; i < size; ++i)
+    parts[i] = (with_wholes ? counts[i] : 0) + (with_gaps ? counts[size + i] : 0);
+  if (with_wholes && with_gaps) deviation *= std::sqrt(2.0);
   const Bell bell(parts, deviation);
   std::vector<double> likely;
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -92,7 +100,6 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
   const ColumnLevels coarse = grouped(parts, deviation, order, 0, few, bar, likely);
   ColumnLevels made{
       .levels = coarse.levels, .counts = coarse.counts, .deviation = coarse.deviation};
-  for (double& c : made.counts) c /= 1 - gaps;
   // Inside a part cells share as is likely, in proportion to their widths where there are any.
   const auto is_gap = [&](std::size_t c) { return column.between && c % cells_.stride(j) != 0; };
   std::vector<double> wholes(parts.size()), rest(parts.size());

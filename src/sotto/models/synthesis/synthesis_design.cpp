@@ -86,8 +86,9 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
     }
   }
   const double sigma = noise(share_of_columns, static_cast<double>(columns));
+  const double told = n / (2 * sigma), together = 2 * std::pow(n / (6 * sigma), 2);
   coarse = static_cast<std::uint32_t>(
-      std::clamp(2 * std::pow(n / (6 * sigma), 2), double{kFewestCells}, 65535.0));
+      std::clamp(std::min(told, together), double{kFewestCells}, 65535.0));
 }
 
 std::size_t SynthesisDesign::pair_cells() const {

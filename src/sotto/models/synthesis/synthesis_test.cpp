@@ -9,6 +9,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/learning/generator.hpp"
 #include "sotto/models/synthesis/detail/cell_columns.hpp"
+#include "sotto/models/synthesis/detail/column_counts.hpp"
 #include "sotto/models/synthesis/detail/level_groups.hpp"
 #include "sotto/models/synthesis/detail/synthesis_model.hpp"
 #include "sotto/models/synthesis/synthesis_family.hpp"
@@ -285,6 +286,33 @@ TEST(Synthesis, FewRecordsPayForFewPairsOrNone) {
         4;
   }
   EXPECT_GT(kept, alone + 0.05);
+}
+
+// Bounds that are whole say nothing about the numbers between them.
+TEST(ColumnCounts, NumbersBetweenWholeOnesKeepTheirPlace) {
+  const Schema schema = schema_of("add_remove", 1000);
+  const Encoder encoder(facts_of(schema).encoder->schema());
+  const CellColumns cells(encoder, 128);
+  const ColumnCounts counts(cells, 8);
+  for (const char* const shift : {".25", ""}) {
+    Rows rows;
+    for (int i = 0; i < 500; ++i)
+      rows.push_back({std::to_string(60 + i % 9) + shift, "0", "Rome", "true", "north", "no"});
+    std::vector<int128> sums(counts.size());
+    counts.add(table_of(rows, encoder), 1, sums);
+    const std::vector<double> all(sums.begin(), sums.end());
+    const ColumnLevels made = counts.levels(0, counts.of(0, all), 1, 4, 100);
+    double old = 0, total = 0, gaps = 0;
+    for (std::uint32_t c = 0; c < made.level.size(); ++c) {
+      const double share = made.share[c] * made.counts[made.level[c]] / 500;
+      total += share;
+      if (cells.place(0, c) > 0.5) old += share;
+      if (c % cells.stride(0) != 0) gaps += share;
+    }
+    EXPECT_NEAR(total, 1, 0.01);
+    EXPECT_GT(old, 0.9);
+    EXPECT_NEAR(gaps, *shift == '.' ? 1 : 0, 0.02);
+  }
 }
 
 TEST(Synthesis, OddTablesGiveRecords) {

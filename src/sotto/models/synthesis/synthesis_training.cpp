@@ -206,28 +206,39 @@ class SynthesisTraining final : public TrainingPlan {
   }
 
   // Dependence is taken back by as much as noise alone would show [JS61]; what the columns are by
-  // themselves stays.
-  static void shrink(Marginal& pair, std::size_t width) {
-    const std::size_t rows = pair.counts.size() / width;
+  // themselves is the mean of what the pair and the columns' own counts say, by their noise.
+  static void shrink(Marginal& pair, const Marginal& first, const Marginal& second, double total) {
+    const std::size_t rows = first.counts.size(), width = second.counts.size();
     std::vector<double> by_row(rows), by_column(width);
-    double total = 0;
+    double sum = 0;
     for (std::size_t i = 0; i < pair.counts.size(); ++i) {
       by_row[i / width] += pair.counts[i];
       by_column[i % width] += pair.counts[i];
-      total += pair.counts[i];
+      sum += pair.counts[i];
     }
-    if (!(total > 0)) return;
-    const auto expected = [&](std::size_t i) {
-      return std::max(0.0, by_row[i / width]) * std::max(0.0, by_column[i % width]) / total;
-    };
+    if (!(sum > 0)) return;
     double square = 0;
-    for (std::size_t i = 0; i < pair.counts.size(); ++i)
-      square += std::pow(pair.counts[i] - expected(i), 2);
+    std::vector<double> residual(pair.counts.size());
+    for (std::size_t i = 0; i < pair.counts.size(); ++i) {
+      residual[i] = pair.counts[i] - by_row[i / width] * by_column[i % width] / sum;
+      square += residual[i] * residual[i];
+    }
+    const double variance = pair.deviation * pair.deviation;
     const double freedom = static_cast<double>((rows - 1) * (width - 1));
-    const double kept =
-        square > 0 ? std::max(0.0, 1 - freedom * pair.deviation * pair.deviation / square) : 0;
+    const double kept = square > 0 ? std::max(0.0, 1 - freedom * variance / square) : 0;
+    const auto shares = [](std::vector<double>& here, double noise, const Marginal& own) {
+      double all = 0;
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        const double w = 1 / noise, v = 1 / (own.deviation * own.deviation);
+        here[i] = std::max(0.0, (w * here[i] + v * own.counts[i]) / (w + v));
+        all += here[i];
+      }
+      for (double& x : here) x = all > 0 ? x / all : 1 / static_cast<double>(here.size());
+    };
+    shares(by_row, variance * static_cast<double>(width), first);
+    shares(by_column, variance * static_cast<double>(rows), second);
     for (std::size_t i = 0; i < pair.counts.size(); ++i)
-      pair.counts[i] = expected(i) + kept * (pair.counts[i] - expected(i));
+      pair.counts[i] = total * by_row[i / width] * by_column[i % width] + kept * residual[i];
   }
 
   // The pairs of the route few: those with the target, all or the best by the exponential
@@ -421,7 +432,8 @@ class SynthesisTraining final : public TrainingPlan {
       if (weight == 0) continue;
       marginal.deviation = deviation(noise, weight);
       if (design_.route == PairRoute::few && private_)
-        shrink(marginal, model.columns[pairs[i].second].levels);
+        shrink(marginal, model.measured[pairs[i].first], model.measured[pairs[i].second],
+               model.total);
       model.measured.push_back(std::move(marginal));
     }
   }

@@ -1,9 +1,9 @@
 // Detail: the counts of all columns as they are released, and the levels that follow from them.
 //
 // A column with few cells is counted cell by cell. A number with more than `coarse` of them is
-// counted in so many equal parts of its bounds, whole numbers apart from what lies between them
-// (one count for all of it): the fewer counts, the less noise there is when they are put together
-// into levels. All of it is a function of the schema.
+// counted in so many equal parts of its bounds, whole numbers apart from what lies between them:
+// the fewer counts, the less noise there is when they are put together into levels. All of it is a
+// function of the schema.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class ColumnCounts {
   struct Column {
     std::size_t offset = 0, size = 0;
     std::vector<std::uint32_t> part = {};  // of each cell; none: counted cell by cell
-    bool between = false;                  // the last count is of what lies between whole numbers
+    bool between = false;                  // the second half counts what lies between whole numbers
   };
   const CellColumns& cells_;
   std::vector<Column> columns_;

@@ -19,7 +19,7 @@
 //            few elsewhere: as many pairs as leave the noise of one a part of the records, with the
 //            target if there is one. none, where even one pair would be more noise than records:
 //            columns are independent. Numbers have as many cells as leave half of them together
-//            six deviations of noise.
+//            six deviations of noise, and one of them two.
 // Numerics   Sensitivities are exact on whole steps, roots are rounded up.
 // Reference  docs/math/synthesis.md.
 #pragma once
