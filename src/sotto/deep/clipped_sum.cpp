@@ -44,7 +44,8 @@ ClippedSum::ClippedSum(const torch::nn::Module& model, ClipOptions options)
 }
 
 torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& losses,
-                              const std::vector<bool>& empty) {
+                              const std::vector<bool>& empty,
+                              const std::vector<double>& row_norms) {
   if (batch.empty()) throw InvalidArgument("a batch has at least one tensor of records");
   const std::int64_t records = batch.front().records();
   if (records == 0) return torch::zeros({0});
@@ -69,7 +70,7 @@ torch::Tensor ClippedSum::add(const rows::RecordTensors& batch, const Losses& lo
   std::vector<const std::vector<double>*> squares;
   for (std::size_t k = 0; k < parameters_.size(); ++k)
     squares.push_back(&recorder.squared_norms(k));
-  ClipFactors clip = take_factors(squares, static_cast<std::size_t>(records), empty);
+  ClipFactors clip = take_factors(squares, static_cast<std::size_t>(records), empty, row_norms);
   std::vector<torch::Tensor> factors;
   for (auto& group : clip.factors) factors.push_back(torch::from_blob(group.data(), {records}));
   for (std::size_t k = 0; k < parameters_.size(); ++k)
@@ -138,12 +139,13 @@ NormRoom ClippedSum::room() const {
 }
 
 ClipFactors ClippedSum::take_factors(const std::vector<const std::vector<double>*>& squares,
-                                     std::size_t records, const std::vector<bool>& empty) {
+                                     std::size_t records, const std::vector<bool>& empty,
+                                     const std::vector<double>& row_norms) {
   norms_.assign(records, 0);
   for (const auto* s : squares)
     for (std::size_t i = 0; i < records; ++i) norms_[i] += (*s)[i];
   for (double& n : norms_) n = std::sqrt(n);
-  ClipFactors clip = clipper_.factors(squares, records, empty);
+  ClipFactors clip = clipper_.factors(squares, records, empty, row_norms);
   records_ += static_cast<std::int64_t>(records) - std::count(empty.begin(), empty.end(), true);
   unclipped_ += clip.unclipped;
   return clip;

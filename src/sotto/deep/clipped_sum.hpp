@@ -45,8 +45,9 @@ class ClippedSum {
   // Returns the losses, detached: private values. Throws NotRowWise when an operation is not known
   // to keep records apart. empty: rows of the batch that are no records and add nothing, so that
   // batches of any number of records can have one shape.
+  // row_norms: thresholds of single rows, at most the clip norm.
   torch::Tensor add(const rows::RecordTensors& batch, const Losses& losses,
-                    const std::vector<bool>& empty = {});
+                    const std::vector<bool>& empty = {}, const std::vector<double>& row_norms = {});
   // The same for any module, one record at a time: losses(i) is the loss of record i alone. Correct
   // and slow.
   void add_by_micro_batches(std::int64_t records,
@@ -91,7 +92,8 @@ class ClippedSum {
  private:
   NormRoom room() const;
   ClipFactors take_factors(const std::vector<const std::vector<double>*>& squares,
-                           std::size_t records, const std::vector<bool>& empty = {});
+                           std::size_t records, const std::vector<bool>& empty = {},
+                           const std::vector<double>& row_norms = {});
 
   std::vector<NamedParameter> parameters_;
   rows::PublicTensors public_;

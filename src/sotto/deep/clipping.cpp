@@ -66,7 +66,10 @@ void Clipper::set_norm(double norm) {
 }
 
 ClipFactors Clipper::factors(const std::vector<const std::vector<double>*>& squares,
-                             std::size_t records, const std::vector<bool>& empty) const {
+                             std::size_t records, const std::vector<bool>& empty,
+                             const std::vector<double>& row_norms) const {
+  if (!row_norms.empty() && (options_.rule != ClipRule::flat || row_norms.size() != records))
+    throw InvalidArgument("records have thresholds of their own in flat clipping only");
   ClipFactors result;
   result.factors.assign(groups(), std::vector<float>(records, 0));
   std::vector<double> group(groups());
@@ -86,10 +89,14 @@ ClipFactors Clipper::factors(const std::vector<const std::vector<double>*>& squa
     if (!empty.empty() && empty[i]) continue;
     if (std::sqrt(total) <= options_.norm / (1 + kRoundingAllowance)) ++result.unclipped;
     for (std::size_t l = 0; l < groups(); ++l) {
-      const double norm = std::sqrt(group[l]), threshold = thresholds_[l];
+      const double norm = std::sqrt(group[l]);
+      double threshold = thresholds_[l];
+      if (!row_norms.empty())
+        threshold = std::min(threshold, std::max(0.0, row_norms[i] / (1 + kRoundingAllowance)));
+      const double beyond = options_.zero_above ? 0 : threshold / norm;
       const double factor = options_.rule == ClipRule::normalised
                                 ? threshold / (norm + options_.stability)
-                            : norm > threshold ? threshold / norm
+                            : norm > threshold ? beyond
                                                : 1;
       result.factors[l][i] = towards_zero(factor);
     }

@@ -4,6 +4,7 @@
 //            per_layer   the same for the parameters of each layer with its own threshold C_l; Σ_l
 //                        C_l² = C², equal shares by default
 //            normalised  c = C/(‖g‖ + γ), no threshold to tune [BWZK22]
+//            flat, with a threshold for each record that is at most C
 // Guarantee  ‖c·g‖ ≤ C for every record, also for ones that are not finite: they get c = 0 and are
 //            taken out of the sum. So Σ_i c_i·g_i has ℓ2-sensitivity C under add_remove and
 //            zero_out, 2C under replace_one.
@@ -27,6 +28,7 @@ struct ClipOptions {
   ClipRule rule = ClipRule::flat;
   double norm = 1;          // C
   double stability = 0.01;  // γ of normalised
+  bool zero_above = false;  // of flat: a gradient beyond C counts for nothing instead of C
   std::vector<double> layer_norms =
       {};  // of per_layer; empty: C/√L each, else Σ C_l² ≤ C² is required
   std::size_t memory = std::size_t{256} << 20;  // bytes for gradients written out record by record
@@ -60,15 +62,17 @@ class Clipper {
   void set_norm(double norm);  // an adapted threshold, from released values only
 
   // squares[k][i]: squared norm of record i in parameter k. empty[i]: row i is no record; its
-  // factor is 0. None: all are records.
+  // factor is 0. None: all are records. row_norms[i]: the threshold of record i, instead of C and
+  // at most that; flat only.
   ClipFactors factors(const std::vector<const std::vector<double>*>& squares, std::size_t records,
-                      const std::vector<bool>& empty = {}) const;
+                      const std::vector<bool>& empty = {},
+                      const std::vector<double>& row_norms = {}) const;
 
  private:
   ClipOptions options_;
   std::vector<std::size_t> group_;
   std::vector<std::string> layers_;
-  std::vector<double> thresholds_;  // by group, already divided by the allowance
+  std::vector<double> thresholds_;  // by layer, already divided by the allowance
 };
 
 }  // namespace sotto::deep

@@ -87,6 +87,8 @@ class IndividualFilter {
     return admit(record, charge);
   }
 
+  // The most that a step may take of the record's budget. PRIVATE.
+  std::uint64_t private_allowance(std::size_t record) const { return allowance(record); }
   // PRIVATE: for sums that are noised.
   const std::vector<std::uint64_t>& private_spent() const { return spent_; }
 

@@ -12,6 +12,7 @@
 #include "sotto/deep/family/detail/canary_training.hpp"
 #include "sotto/deep/family/detail/network_model.hpp"
 #include "sotto/deep/family/detail/network_records.hpp"
+#include "sotto/deep/family/detail/record_groups.hpp"
 #include "sotto/deep/family/detail/sequence.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/models/detail/defaults.hpp"
@@ -27,6 +28,28 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Each of these options belongs to one rule.
+void check_fairness(const OptionValues& o, bool is_private) {
+  const std::string rule = o.text("fairness");
+  if (!is_private && rule != "none")
+    throw InvalidArgument("`fairness` is about clipping, and the method none clips nothing",
+                          "leave it out, or train with a budget");
+  for (const auto& [option, owner] : {std::pair{"fairness_groups", "dpsgd_f"},
+                                      {"clip_floor", "bounded_adaptive"},
+                                      {"beyond", "global"}}) {
+    if (o.given(option) && rule != owner)
+      throw InvalidArgument(fmt::format("`{}` means nothing without `fairness` {}", option, owner));
+  }
+  if (o.given("typical_norm") && !o.flag("individual_budget"))
+    throw InvalidArgument("`typical_norm` means nothing without `individual_budget`",
+                          "give `individual_budget` as well");
+  if (!is_private && o.flag("individual_budget"))
+    throw InvalidArgument("the method none has no privacy, yet a budget for each record is asked");
+  if (o.given("count_noise") && rule == "none" && o.text("clipping") != "adaptive")
+    throw InvalidArgument("`count_noise` means nothing without counts",
+                          "give `fairness`, or `clipping` adaptive");
+}
+
 void check_request(const TrainingRequest& request) {
   const OptionValues& o = request.options;
   if (o.given("steps") && o.given("epochs"))
@@ -40,6 +63,7 @@ void check_request(const TrainingRequest& request) {
   if (is_private && !request.delta)
     throw InvalidArgument("training a network needs `delta`: its noise is Gaussian",
                           "e.g. `delta` 1e-5");
+  check_fairness(o, is_private);
   if (is_private && !request.budget && !o.given("noise_multiplier"))
     throw InvalidArgument("training needs a budget",
                           "give `epsilon` with `delta`, or `noise_multiplier`");
@@ -153,7 +177,36 @@ NetworkTraining::NetworkTraining(const Facts& facts, const TrainingRequest& requ
   network_ = network_options(facts, request);
   parameters_ = count_parameters(*Network(network_));
   check_request(request);
+  fairness_ = request.options.text("fairness");
   plan_steps(request);
+}
+
+// The declared option as a rule of adaptive clipping.
+void NetworkTraining::plan_fairness(const OptionValues& o, PlanOptions& options) {
+  const std::string rule = o.text("fairness");
+  if (rule == "none") return;
+  if (o.text("clipping") != "flat")
+    throw InvalidArgument("`fairness` and `clipping` both say how gradients are clipped",
+                          "leave out `clipping`");
+  options.adaptive.emplace();
+  if (rule == "dpsgd_f") {
+    const RecordGroups groups = record_groups(facts_, o.maybe_text("fairness_groups"));
+    options.adaptive->rule = AdaptiveRule::groups;
+    options.adaptive->groups = groups.count;
+    trainer_options_.group_of = groups.of;
+  } else if (rule == "global") {
+    constexpr double kNearlyAll = 0.9, kRate = 0.5;
+    options.adaptive->quantile = kNearlyAll;
+    options.adaptive->rate = kRate;
+    options.adaptive->rescale = true;
+    trainer_options_.zero_above = o.maybe_text("beyond").value_or("clip") == "zero";
+  } else {
+    options.adaptive->smallest = o.maybe_number("clip_floor").value_or(options.clip / 2);
+    if (options.adaptive->smallest > options.clip)
+      throw InvalidArgument(fmt::format("`clip_floor` is {}; the clip norm begins at {}, below it",
+                                        options.adaptive->smallest, options.clip),
+                            "lower it, or raise `clip`");
+  }
 }
 
 void NetworkTraining::plan_steps(const TrainingRequest& request) {
@@ -183,6 +236,11 @@ void NetworkTraining::plan_steps(const TrainingRequest& request) {
                       .delta = delta_,
                       .dimension = parameters_};
   if (o.text("clipping") == "adaptive") options.adaptive.emplace();
+  plan_fairness(o, options);
+  if (o.flag("individual_budget"))
+    options.typical_norm = o.maybe_number("typical_norm").value_or(0.5);
+  if (options.adaptive && o.given("count_noise"))
+    options.adaptive->count_noise = o.number("count_noise");
   options.noise =
       o.text("noise") != "auto" ? parse_noise_kind(o.text("noise")) : default_noise(options);
   plan_.emplace(std::move(options));
@@ -211,6 +269,10 @@ Explanation NetworkTraining::explain() const {
                         "beyond)")};
   if (plan_ && plan_->options().noise == NoiseKind::bulk)
     e.assumptions.push_back("noise is drawn and added in floating point (exact noise avoids this)");
+  if (plan_ && plan_->charges())
+    e.assumptions.push_back(
+        "the norm of a record's gradient, computed in a batch of one public size, does not depend "
+        "on the other records");
   if (plan_ && !row_by_row_.empty()) {  // a run has ended, so that all its steps were followed
     e.words += fmt::format("; {}", row_by_row_);
     e.assumptions.push_back(row_by_row_);
@@ -224,6 +286,7 @@ Explanation NetworkTraining::explain() const {
     e.figures["noise_multiplier"] = plan_->noise_multiplier();
     e.figures["noise"] = name(plan_->options().noise);
     e.figures["clip"] = plan_->options().clip;
+    if (fairness_ != "none") e.figures["fairness"] = fairness_;
   }
   if (plan_ && !row_by_row_.empty()) e.figures["row_by_row"] = row_by_row_;
   e.figures["optimizer"] = to_json(trainer_options_.optimizer);
@@ -258,11 +321,15 @@ std::string NetworkTraining::estimate() const {
       std::min(static_cast<double>(trainer_options_.memory),
                static_cast<double>(memory) * plain_.batch / static_cast<double>(records));
   const OptimizerOptions& optimizer = trainer_options_.optimizer;
+  const auto figure = [](double value, double least, int digits, const char* unit) {
+    return value < least ? fmt::format("under {} {}", least, unit)
+                         : fmt::format("about {:.{}f} {}", value, digits, unit);
+  };
   return fmt::format(
-      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); about {} and {:.0f} MB here",
-      parameters_, epochs, optimizer.learning_rate, name(optimizer.kind),
-      seconds < 90 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60),
-      bytes / 1e6);
+      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); {} and {} here", parameters_,
+      epochs, optimizer.learning_rate, name(optimizer.kind),
+      seconds < 90 ? figure(seconds, 0.1, 1, "s") : figure(seconds / 60, 1, 0, "min"),
+      figure(bytes / 1e6, 1, 0, "MB"));
 }
 
 void NetworkTraining::prepare(RunControl& control, Rng& rng) {
@@ -341,7 +408,9 @@ void NetworkTraining::fit(const Records& records, Rng& rng, RunControl& control)
                     ? fmt::format("interrupted after step {} of {}; the state is in '{}'",
                                   trainer_->done(), trainer_->planned(), control.checkpoints->path)
                     : std::string("interrupted"),
-                control.checkpoints ? "the same command with `resume` goes on" : "");
+                plan_ && plan_->charges() ? "budgets of records are in no checkpoint: start anew"
+                : control.checkpoints     ? "the same command with `resume` goes on"
+                                          : "");
 }
 
 TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control) {

@@ -21,6 +21,38 @@ bool exact_is_accounted(const PlanOptions& options) {
   return !(options.relation == Relation::replace_one && options.sampling == Sampling::poisson);
 }
 
+std::string describe_thresholds(const AdaptiveClippingOptions& adaptive) {
+  if (adaptive.rule == AdaptiveRule::groups)
+    return fmt::format(
+        " at first, then by noisy counts of {} groups, each with its own threshold, noise being "
+        "for the largest",
+        adaptive.groups);
+  std::string text = fmt::format(" at first, then to the private {} quantile", adaptive.quantile);
+  if (adaptive.smallest > AdaptiveClippingOptions{}.smallest)
+    text += fmt::format(", never below {:.6g}", adaptive.smallest);
+  if (adaptive.rescale) text += " and scaled back to the first norm";
+  return text;
+}
+
+void check_individual(const PlanOptions& options) {
+  if (!(*options.typical_norm > 0 && *options.typical_norm <= 1))
+    throw InvalidArgument(fmt::format("`typical_norm` is {}; it must be above 0 and at most 1",
+                                      *options.typical_norm));
+  if (options.noise == NoiseKind::exact)
+    throw Unsupported("individual budgets with exact noise are not accounted for",
+                      "use the noise kind bulk");
+  if (options.adaptive)
+    throw Unsupported("individual budgets have thresholds of their own, not adaptive ones");
+  if (options.relation == Relation::replace_one || is_fixed(options.sampling))
+    throw Unsupported(
+        "individual budgets are accounted for under add_remove and zero_out, with Poisson samples "
+        "or whole batches");
+  if (!(options.delta > 0 && options.delta < 1))
+    throw InvalidArgument("individual budgets are stated at a delta above 0 and below 1");
+  if (options.noise_multiplier && options.epsilon)
+    throw Unsupported("individual budgets take an epsilon or a noise multiplier, not both");
+}
+
 PlanOptions settled(PlanOptions options) {
   if (options.steps == 0) {
     if (!(options.epochs > 0))
@@ -53,6 +85,7 @@ PlanOptions settled(PlanOptions options) {
     throw Unsupported(
         fmt::format("{} sampling needs a public number of records", name(options.sampling)),
         "use the relation replace_one or zero_out, or Poisson sampling");
+  if (options.typical_norm) check_individual(options);
   if (options.adaptive) {
     if (options.noise == NoiseKind::exact)
       throw Unsupported("adaptive clipping with exact noise is not accounted for",
@@ -71,7 +104,8 @@ PlanOptions settled(PlanOptions options) {
 
 NoiseKind default_noise(const PlanOptions& options) {
   constexpr std::uint64_t kFew = 1 << 16;  // a draw takes about 12 ns: less than a millisecond
-  return options.dimension <= kFew && !options.adaptive && exact_is_accounted(options)
+  return options.dimension <= kFew && !options.adaptive && !options.typical_norm &&
+                 exact_is_accounted(options)
              ? NoiseKind::exact
              : NoiseKind::bulk;
 }
@@ -99,6 +133,8 @@ DpSgdPlan::DpSgdPlan(PlanOptions options, const torch::nn::Module& model)
 // z⁻² = z_gradient⁻² + z_count⁻²: independent Gaussians on two figures of one record.
 void DpSgdPlan::set_multiplier(double multiplier) {
   multiplier_ = gradient_multiplier_ = multiplier;
+  if (options_.typical_norm)
+    charges_.emplace(options_.sampling == Sampling::full_batch ? 1.0 : sampler_.rate(), multiplier);
   if (options_.adaptive)
     gradient_multiplier_ =
         AdaptiveClipping(*options_.adaptive, expected_batch()).gradient_multiplier(multiplier);
@@ -113,7 +149,25 @@ Event DpSgdPlan::step_event() const {
   return sampler_.sampled(compose({gradient, count}));
 }
 
+// What the steps cost a record of the typical norm, in steps of full norm.
+double DpSgdPlan::full_steps(std::uint64_t steps) const {
+  const auto typical = charges_->charge(SampledCharges::level_of(*options_.typical_norm));
+  return std::max(1.0, static_cast<double>(steps) * static_cast<double>(typical) /
+                           static_cast<double>(IndividualBudget::kFullStep));
+}
+
+// Thresholds cost a pass over all records: ten times in a run, and not more than once in an epoch.
+std::uint64_t DpSgdPlan::steps_of_a_threshold() const {
+  const auto epoch = static_cast<std::uint64_t>(
+      std::ceil(static_cast<double>(options_.records) / expected_batch()));
+  return std::max<std::uint64_t>({1, epoch, options_.steps / 10});
+}
+
 Event DpSgdPlan::event(std::uint64_t steps) const {
+  if (charges_ && steps > 0) {
+    const double most = std::min(full_steps(options_.steps), static_cast<double>(steps));
+    return ApproximateEvent{charges_->epsilon(most, Delta(options_.delta)), options_.delta};
+  }
   return steps == 0 ? compose({}) : repeat(step_event(), steps);
 }
 
@@ -128,6 +182,14 @@ Bound DpSgdPlan::epsilon(std::uint64_t steps, double delta, const AccountOptions
 
 void DpSgdPlan::calibrate_noise() {
   const double target = *options_.epsilon;
+  if (options_.typical_norm) {
+    const Unknown own{.name = "noise_multiplier", .at = [&](double multiplier) {
+                        set_multiplier(multiplier);
+                        return spec(options_.steps);
+                      }};
+    set_multiplier(calibrate(own, Epsilon(target), Delta(options_.delta)).value);
+    return;
+  }
   const Unknown noise{.name = "noise_multiplier", .at = [&](double multiplier) {
                         const Event step =
                             sampler_.sampled(GaussianEvent::from_multiplier(multiplier));
@@ -183,8 +245,10 @@ std::string DpSgdPlan::describe() const {
       "{:.6g}{}, "
       "{} noise of multiplier {:.6g} on the sum, divided by {:.6g}",
       options_.steps, sample, options_.clip,
-      options_.adaptive
-          ? fmt::format(" at first, then to the private {} quantile", options_.adaptive->quantile)
+      options_.adaptive ? describe_thresholds(*options_.adaptive)
+      : charges_
+          ? fmt::format(" at most, and to what its own budget of {:.4g} steps of full norm allows",
+                        full_steps(options_.steps))
           : "",
       options_.noise == NoiseKind::exact ? "discrete Gaussian" : "Gaussian", gradient_multiplier_,
       expected_batch());
@@ -195,9 +259,16 @@ std::string DpSgdPlan::fingerprint() const {
                                  {"clip", options_.clip},
                                  {"divisor", expected_batch()},
                                  {"noise", name(options_.noise)}};
+  if (options_.typical_norm) json["typical_norm"] = *options_.typical_norm;
   if (options_.adaptive)
-    json["adaptive"] = {options_.adaptive->quantile, options_.adaptive->rate,
-                        options_.adaptive->count_noise};
+    json["adaptive"] = {static_cast<int>(options_.adaptive->rule),
+                        options_.adaptive->quantile,
+                        options_.adaptive->rate,
+                        options_.adaptive->count_noise,
+                        options_.adaptive->smallest,
+                        options_.adaptive->largest,
+                        options_.adaptive->groups,
+                        options_.adaptive->rescale};
   return json.dump();
 }
 

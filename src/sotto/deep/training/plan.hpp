@@ -11,10 +11,13 @@
 //            Adaptive clipping releases a second figure of the same sample, the number of records
 //            within the threshold, each counted as ±½, with noise of its own; the event then has
 //            both [ATMR21].
+//            Individual accounting (typical_norm): every record has a threshold of its own, at most
+//            C, and a budget; the event is the (ε, δ) that the filter bounds
+//            (learning/sampled_charges.hpp).
 //            Exact noise: a discrete Gaussian on a grid; its event has the grid's dimension and the
 //            sensitivity with the rounding to the grid (gradient_noise.hpp).
 // Numerics   As the accountant promises: ε is an upper bound.
-// Reference  [ACGMMTZ16], [ATMR21]; docs/math/private-training.md.
+// Reference  [ACGMMTZ16], [ATMR21], [FZ21]; docs/math/private-training.md.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +31,7 @@
 #include "sotto/deep/adaptive_clipping.hpp"
 #include "sotto/deep/training/gradient_noise.hpp"
 #include "sotto/deep/training/sampler.hpp"
+#include "sotto/learning/sampled_charges.hpp"
 
 namespace sotto::deep {
 
@@ -40,6 +44,8 @@ struct PlanOptions {
   std::uint64_t steps = 0;  // … unless given
   double clip = 1;          // C
   std::optional<AdaptiveClippingOptions> adaptive = {};
+  // Individual accounting: the norm of a gradient for which the noise is meant, as a share of C.
+  std::optional<double> typical_norm = {};
   std::optional<double> noise_multiplier = {};  // z; default: calibrated to the budget
   std::optional<double> epsilon = {};           // the budget
   double delta = 0;
@@ -70,6 +76,12 @@ class DpSgdPlan {
   const BatchSampler& sampler() const { return sampler_; }
   GradientNoise make_noise() const;
 
+  // Individual accounting: what a record may spend, by how much for each threshold, and for how
+  // many steps thresholds are fixed. None without.
+  const std::optional<SampledCharges>& charges() const { return charges_; }
+  IndividualBudget individual_budget() const { return IndividualBudget(full_steps(steps())); }
+  std::uint64_t steps_of_a_threshold() const;
+
   Event event() const { return event(steps()); }
   Event event(std::uint64_t steps) const;
   // The same plan, of which so many steps have run: its event is theirs.
@@ -91,10 +103,12 @@ class DpSgdPlan {
   void set_multiplier(double multiplier);
   void calibrate_noise();
   void bound_steps();
+  double full_steps(std::uint64_t steps) const;
 
   PlanOptions options_;
   BatchSampler sampler_;
   double multiplier_ = 0, gradient_multiplier_ = 0;
+  std::optional<SampledCharges> charges_;
 };
 
 }  // namespace sotto::deep

@@ -5,7 +5,7 @@ set(SOTTO_TRAINING_SOURCES
 set(SOTTO_TRAINING_HEADERS
   training/alike_sizes.hpp training/checkpoint.hpp training/gradient_noise.hpp training/iterate.hpp training/detail/memory.hpp training/optimizer.hpp training/plan.hpp
   training/records.hpp training/safetensors.hpp training/safetensors_layout.hpp training/sampler.hpp training/seats.hpp training/detail/step_stream.hpp training/trainer.hpp models/detail/defaults.hpp models/network.hpp models/network_options.hpp)
-set(SOTTO_TRAINING_TESTS training/prepare_test.cpp training/replay_test.cpp training/row_by_row_test.cpp training/rounding_test.cpp training/safetensors_layout_test.cpp training/sampler_test.cpp training/sources_test.cpp training/training_test.cpp training/untrained_test.cpp models/network_options_test.cpp)
+set(SOTTO_TRAINING_TESTS training/fairness_test.cpp training/prepare_test.cpp training/replay_test.cpp training/row_by_row_test.cpp training/rounding_test.cpp training/safetensors_layout_test.cpp training/sampler_test.cpp training/sources_test.cpp training/training_test.cpp training/untrained_test.cpp models/network_options_test.cpp)
 
 # Headers of LibTorch cost more than the code: files that belong together are compiled together.
 foreach(source IN LISTS SOTTO_TRAINING_SOURCES)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "sotto/core/error.hpp"
@@ -24,6 +25,7 @@ constexpr std::int64_t kMostAtOnce =
 ClipOptions clip_options(const std::optional<DpSgdPlan>& plan, const TrainerOptions& options) {
   return {.rule = options.clip_rule,
           .norm = plan ? plan->options().clip : 1,
+          .zero_above = options.zero_above,
           .memory = std::min<std::size_t>(options.memory / 4, std::size_t{256} << 20),
           .double_sums = plan && plan->options().noise == NoiseKind::exact};
 }
@@ -98,6 +100,11 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
   noise_.emplace(plan_->make_noise());
   if (plan_->options().adaptive)
     adaptive_.emplace(*plan_->options().adaptive, plan_->expected_batch());
+  if (!adaptive_ || adaptive_->options().rule != AdaptiveRule::groups) return;
+  if (!options_.group_of || options_.micro_batches)
+    throw InvalidArgument("clipping by groups needs the group of every record, and whole batches");
+  group_clips_.assign(adaptive_->options().groups, clip_);
+  set_group_clips();
 }
 
 void Trainer::fit(const RecordSource& records, Rng& rng, const AfterStep& after) {
@@ -122,6 +129,7 @@ void Trainer::step(const RecordSource& records, Rng& rng) {
   torch::manual_seed(random.next_u64());
 
   train_mode(model_);
+  if (plan_ && plan_->charges()) choose_thresholds(records);
   const Seats where =
       seats(sampler_.draw(static_cast<std::uint64_t>(records.size()), random), random);
   if (plan_) {
@@ -222,19 +230,102 @@ void Trainer::restore_untrained() {
   }
 }
 
+std::vector<std::int64_t> Trainer::groups_in(const Batch& batch) const {
+  if (group_clips_.empty()) return {};
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor groups = options_.group_of(batch).to(torch::kLong).contiguous();
+  if (groups.dim() != 1 || groups.size(0) != batch.inputs.size(0))
+    throw InvalidArgument("the groups of a batch are one number for each record");
+  return {groups.data_ptr<std::int64_t>(), groups.data_ptr<std::int64_t>() + groups.size(0)};
+}
+
+// A record of no declared group has the smallest threshold.
+std::vector<double> Trainer::row_norms_of(const std::vector<std::int64_t>& of_group) const {
+  std::vector<double> norms;
+  const auto groups = static_cast<std::int64_t>(group_clips_.size());
+  for (const std::int64_t group : of_group)
+    norms.push_back(group >= 0 && group < groups
+                        ? group_clips_[static_cast<std::size_t>(group)]
+                        : *std::min_element(group_clips_.begin(), group_clips_.end()));
+  return norms;
+}
+
+std::vector<double> Trainer::own_norms(std::span<const std::int64_t> rows) const {
+  std::vector<double> norms;
+  for (const std::int64_t row : rows)
+    norms.push_back(row == Seats::kEmpty ? 0
+                                         : clip_ * levels_[static_cast<std::size_t>(row)] /
+                                               static_cast<double>(SampledCharges::kLevels));
+  return norms;
+}
+
+// The level of a record is a function of its own norm at released parameters and of what it has
+// spent. Norms are taken in batches of one size, filled up with empty rows.
+void Trainer::choose_thresholds(const RecordSource& records) {
+  const auto n = static_cast<std::size_t>(records.size());
+  if (!filter_) filter_.emplace(plan_->individual_budget(), n, OverBudget::shorten);
+  if (filter_->private_spent().size() != n)
+    throw InvalidArgument("individual budgets are for one set of records, and there is another");
+  const std::uint64_t period = plan_->steps_of_a_threshold();
+  if (done_ % period != 0 && !levels_.empty()) return;
+  const std::uint64_t steps = std::min(period, planned_ - done_);
+  filter_->begin_step((planned_ - done_ + period - 1) / period);
+  levels_.assign(n, 0);
+  std::vector<std::int64_t> order(n);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const std::int64_t at_once = seat_plan_.rows > 0 ? seat_plan_.rows : physical_;
+  const auto rows = static_cast<std::size_t>(at_once);
+  order.resize((n + rows - 1) / rows * rows, Seats::kEmpty);
+  const SampledCharges& charges = *plan_->charges();
+  for_physical_batches(
+      records, Seats::in_order(std::move(order), at_once),
+      [&](const Batch& b, std::span<const std::int64_t> indices) {
+        clipped_.clear();
+        clipped_.add(records_in(b), [&] { return objective_(b); });
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+          if (indices[i] == Seats::kEmpty) continue;
+          const double norm = clipped_.private_norms()[i] * (1 + kRoundingAllowance);
+          if (!(norm * norm <= static_cast<double>(std::numeric_limits<float>::max()))) continue;
+          const auto record = static_cast<std::size_t>(indices[i]);
+          std::size_t level = SampledCharges::level_of(norm / clip_);
+          const std::uint64_t most = filter_->private_allowance(record);
+          while (level > 0 && charges.charge(level) * steps > most) --level;
+          if (filter_->admit(record, charges.charge(level) * steps))
+            levels_[record] = static_cast<std::uint8_t>(level);
+        }
+      });
+  clipped_.clear();
+}
+
+void Trainer::count_group(const std::vector<std::int64_t>& of_group, std::size_t i, double norm,
+                          std::vector<std::int64_t>& counts) const {
+  const auto groups = static_cast<std::int64_t>(group_clips_.size());
+  if (groups == 0 || of_group[i] < 0 || of_group[i] >= groups) return;
+  const bool beyond = norm > plan_->options().clip / 2;
+  ++counts[static_cast<std::size_t>(2 * of_group[i] + (beyond ? 0 : 1))];
+}
+
+void Trainer::set_group_clips() {
+  clip_ = *std::max_element(group_clips_.begin(), group_clips_.end());
+  clipped_.set_norm(clip_);
+}
+
 void Trainer::descend_privately(const RecordSource& records, const Seats& seats, Rng& rng) {
   clipped_.clear();
   torch::Tensor total;
   double losses = 0;
   std::int64_t seen = 0, counted = 0, within = 0;
+  std::vector<std::int64_t> by_group(2 * group_clips_.size());
   for_physical_batches(records, seats, [&](const Batch& b, std::span<const std::int64_t> rows) {
     std::vector<bool> empty;
     for (const std::int64_t row : rows) empty.push_back(row == Seats::kEmpty);
-    const auto each =
-        (options_.micro_batches ? add_one_by_one(b, empty)
-                                : clipped_.add(
-                                      records_in(b), [&] { return objective_(b); }, empty))
-            .to(torch::kDouble);
+    const std::vector<std::int64_t> of_group = groups_in(b);
+    const std::vector<double> row_norms = filter_ ? own_norms(rows) : row_norms_of(of_group);
+    const auto each = (options_.micro_batches
+                           ? add_one_by_one(b, empty)
+                           : clipped_.add(
+                                 records_in(b), [&] { return objective_(b); }, empty, row_norms))
+                          .to(torch::kDouble);
     for (std::size_t i = 0; i < empty.size(); ++i) {
       if (empty[i]) continue;
       losses += each.data_ptr<double>()[i];
@@ -242,8 +333,10 @@ void Trainer::descend_privately(const RecordSource& records, const Seats& seats,
       // What teaches nothing is not counted either: a record that is nulled moves the count by what
       // it was, not by twice that.
       const double norm = clipped_.private_norms()[i];
-      if (norm > 0 && norm * norm <= static_cast<double>(std::numeric_limits<float>::max()))
+      if (norm > 0 && norm * norm <= static_cast<double>(std::numeric_limits<float>::max())) {
         ++counted;
+        count_group(of_group, i, norm, by_group);
+      }
       if (norm == 0) --within;  // it lies within every threshold
     }
     if (seats.parts() == 1 || clipped_.flat().scalar_type() == torch::kDouble) return;
@@ -256,15 +349,21 @@ void Trainer::descend_privately(const RecordSource& records, const Seats& seats,
   private_loss_ = seen > 0 ? losses / static_cast<double>(seen) : 0;
   const double batch = sampler_.expected_batch();
   const torch::Tensor sum = total.defined() ? total : clipped_.flat();
+  const double scale =
+      adaptive_ && adaptive_->options().rescale ? plan_->options().clip / clip_ / batch : 1 / batch;
   // Nobody listens to the queries of a run outside of tests, so there is nothing to announce.
   if (noise_->kind() == NoiseKind::bulk && optimizer_.takes_noise() && !rng.watched()) {
-    optimizer_.step_with_noise(rng, sum.to(torch::kFloat), noise_->sigma(clip_), 1 / batch, done_);
+    optimizer_.step_with_noise(rng, sum.to(torch::kFloat), noise_->sigma(clip_), scale, done_);
   } else {
-    optimizer_.step(noise_->add(sum, clip_, rng).div_(batch), done_);
+    optimizer_.step(noise_->add(sum, clip_, rng).mul_(scale), done_);
   }
   // The count was taken, like the gradient, with the threshold of this step; only then does it
   // move.
-  if (adaptive_) {
+  if (!group_clips_.empty()) {
+    group_clips_ =
+        adaptive_->update_groups(rng, std::move(group_clips_), plan_->options().clip, by_group);
+    set_group_clips();
+  } else if (adaptive_) {
     clip_ = adaptive_->update(rng, clip_, counted, within);
     clipped_.set_norm(clip_);
   }
@@ -454,6 +553,7 @@ std::string Trainer::fingerprint() const {
   nlohmann::ordered_json json = {{"private", is_private()},
                                  {"plan", plan_ ? plan_->fingerprint() : ""},
                                  {"clip_rule", static_cast<int>(options_.clip_rule)},
+                                 {"zero_above", options_.zero_above},
                                  {"planned", planned_},
                                  {"sampling", name(sampler_.sampling())},
                                  {"batch", sampler_.expected_batch()},
@@ -471,6 +571,8 @@ TensorFile Trainer::state() const {
   file.tensors.merge(optimizer_.state());
   file.tensors.merge(iterate_.state());
   file.tensors["clip"] = torch::full({1}, clip_, torch::kDouble);
+  if (!group_clips_.empty())
+    file.tensors["group_clips"] = torch::tensor(group_clips_, torch::kDouble);
   file.tensors["done"] = torch::full({1}, static_cast<std::int64_t>(done_), torch::kLong);
   file.tensors["proved"] = torch::full({1}, proved_, torch::kLong);
   file.tensors["row_sizes"] =
@@ -506,6 +608,8 @@ void Trainer::restore(const TensorFile& file) {
   const auto done = file.tensors.at("done").item<std::int64_t>();
   if (done < 0 || static_cast<std::uint64_t>(done) > planned_)
     refuse("its step is not one of the plan");
+  if (plan_ && plan_->charges() && static_cast<std::uint64_t>(done) < planned_)
+    refuse("what records have spent of their budgets is private and in no checkpoint");
   done_ = static_cast<std::uint64_t>(done);
   const double clip = file.tensors.at("clip").item<double>();
   if (!std::isfinite(clip) || !(clip > 0)) refuse("its clipping norm is not a number above 0");
@@ -514,6 +618,14 @@ void Trainer::restore(const TensorFile& file) {
   const auto* const sizes = file.tensors.at("row_sizes").data_ptr<std::int64_t>();
   used_ = {sizes[0], sizes[1], sizes[2]};
   if (plan_) clipped_.set_norm(clip_);
+  if (!group_clips_.empty()) {
+    const auto* const norms = file.tensors.at("group_clips").data_ptr<double>();
+    for (std::size_t k = 0; k < group_clips_.size(); ++k) {
+      if (!std::isfinite(norms[k]) || !(norms[k] > 0)) refuse("a clipping norm is not above 0");
+      group_clips_[k] = norms[k];
+    }
+    set_group_clips();
+  }
   iterate_.restored(done_);
 }
 

@@ -24,6 +24,9 @@
 //            that make nothing of the number of rows (rows/transcript.hpp; with exact noise: one of
 //            some sizes in which rows are computed alike); for others every one has the same public
 //            size and records sit on random rows (seats.hpp).
+//            Individual accounting: before some steps the norms of all records are taken, and each
+//            gets the threshold that covers its norm and that its budget pays for until the next
+//            time. What was spent stays in memory, so such a run cannot be interrupted.
 // Numerics   Several physical batches are added up in double; with exact noise, single records too.
 // Reference  [ACGMMTZ16]; docs/math/private-training.md.
 #pragma once
@@ -42,6 +45,7 @@
 #include "sotto/deep/training/records.hpp"
 #include "sotto/deep/training/safetensors.hpp"
 #include "sotto/deep/training/seats.hpp"
+#include "sotto/learning/individual_filter.hpp"
 
 namespace sotto::deep {
 
@@ -76,6 +80,10 @@ struct TrainerOptions {
   Iterate iterate = Iterate::last;
   double ema_decay = 0.99;
   ClipRule clip_rule = ClipRule::flat;
+  bool zero_above = false;  // gradients beyond the clip norm count for nothing (flat only)
+  // For clipping by groups: the group of every record of a batch as int64, from 0; a function of
+  // each record alone. Other numbers are no group.
+  std::function<torch::Tensor(const Batch&)> group_of = {};
   std::size_t memory = std::size_t{2} << 30;  // cap on the memory of a step, in bytes
   std::int64_t physical_batch = 0;            // records at once; 0: what fits, at most 512
   // Each record is run alone, buffers and frozen parameters being put back in between: for models
@@ -159,6 +167,13 @@ class Trainer {
           Objective objective, TrainerOptions options);
   void descend_privately(const RecordSource& records, const Seats& seats, Rng& rng);
   torch::Tensor plain_sum(const RecordSource& records, const Seats& seats);
+  std::vector<std::int64_t> groups_in(const Batch& batch) const;
+  void count_group(const std::vector<std::int64_t>& of_group, std::size_t i, double norm,
+                   std::vector<std::int64_t>& counts) const;
+  std::vector<double> row_norms_of(const std::vector<std::int64_t>& of_group) const;
+  std::vector<double> own_norms(std::span<const std::int64_t> rows) const;
+  void choose_thresholds(const RecordSource& records);
+  void set_group_clips();
   torch::Tensor add_one_by_one(const Batch& batch, const std::vector<bool>& empty);
   void check_records_alone(const Batch& batch);
   void check_model(const RecordSource& records);
@@ -187,7 +202,12 @@ class Trainer {
   Optimizer optimizer_;
   IterateTracker iterate_;
   double clip_ = 0, private_loss_ = 0;
-  std::int64_t physical_ = 0;  // rows at once, at most
+  // Individual accounting: who has spent what, and the thresholds of these steps. PRIVATE: no part
+  // of any state.
+  std::optional<IndividualFilter> filter_;
+  std::vector<std::uint8_t> levels_;
+  std::vector<double> group_clips_;  // of clipping by groups; clip_ is the largest
+  std::int64_t physical_ = 0;        // rows at once, at most
   // Where sizes are private: how many parts, and of what size if not any_size_; what they are
   // filled up to, with exact noise and any_size_.
   SeatPlan seat_plan_;

@@ -39,6 +39,7 @@ class NetworkTraining final : public TrainingPlan, public GradientCanaries {
 
  private:
   void plan_steps(const TrainingRequest& request);
+  void plan_fairness(const OptionValues& o, PlanOptions& options);
   void save(const RunControl& control) const;
   void fit(const Records& records, Rng& rng, RunControl& control);
   TrainedModel release(bool insecure);
@@ -53,6 +54,7 @@ class NetworkTraining final : public TrainingPlan, public GradientCanaries {
   std::optional<DpSgdPlan> plan_;  // none: NOT PRIVATE
   PlainPlan plain_;
   TrainerOptions trainer_options_;
+  std::string fairness_ = "none";
 
   // Of the run that was prepared.
   Network model_ = nullptr;
