@@ -214,7 +214,6 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
   if (arguments.given("out"))
     write_file(arguments.text("out"), portraits_pgm(sides, shape.height, shape.width));
   Json models = Json::array();
-  std::string text;
   for (std::size_t s = 0; s < sides.size(); ++s) {
     double likeness = 0;
     std::size_t recognised = 0;
@@ -229,9 +228,6 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
                       {"likeness", likeness},
                       {"recognised", recognised},
                       {"classes", classes}});
-    text += fmt::format(
-        "{}\n  correlation with the class {:.3f}; most like their own class: {} of {}\n", labels[s],
-        likeness, recognised, shape.classes);
   }
   if (arguments.flag("json")) {
     context.out.print("{}\n", Json({{"schema", 1},
@@ -240,8 +236,13 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
                                     {"models", models}})
                                   .dump());
   } else {
-    context.out.print("{}\nthe likeliest image of each class, read off a {} model\n{}",
-                      context.bold(kPrivateResult), arguments.text("model"), text);
+    context.out.print("{}\nthe likeliest image of each class, read off a {} model\n",
+                      context.bold(kPrivateResult), arguments.text("model"));
+    for (const Json& m : models)
+      context.out.print(
+          "{}\n  correlation with the class {:.3f}; most like their own class: {} of {}\n",
+          m["label"].get<std::string>(), m["likeness"].get<double>(),
+          m["recognised"].get<std::size_t>(), shape.classes);
   }
   if (arguments.given("out"))
     context.note("a row of portraits for each model in " + arguments.text("out"));

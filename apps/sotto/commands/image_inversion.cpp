@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kSteps[] = {128, 64, 64, 32, 32, 16};  // of a pixel, pass by pass
 constexpr std::uint8_t kGrey = 128;
+constexpr double kLeastGain = 0.05;  // of the largest: pixels that hardly matter stay grey
 
 // Mean of the class less mean of all, pixel by pixel.
 std::vector<std::vector<double>> leanings(const Images& truth, std::size_t classes) {
@@ -61,9 +62,12 @@ std::vector<std::uint8_t> surest(const Model& model, const Images& like, std::ui
       }
     }
     const std::vector<audit::Sight> sights = sights_of(model, tried);
+    double most = 0;
+    for (std::size_t p = 0; p < size; ++p)
+      most = std::max(most, std::fabs(sights[2 * p].confidence - sights[2 * p + 1].confidence));
     for (std::size_t p = 0; p < size; ++p) {
-      const double up = sights[2 * p].confidence, down = sights[2 * p + 1].confidence;
-      if (up != down) now[p] = moved(now[p], up > down ? step : -step);
+      const double gain = sights[2 * p].confidence - sights[2 * p + 1].confidence;
+      if (std::fabs(gain) > kLeastGain * most) now[p] = moved(now[p], gain > 0 ? step : -step);
     }
   }
   return now;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "shell/workshop.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/random_source.hpp"
@@ -23,9 +24,14 @@ constexpr const char *kRun = "run", *kDeclared = "declared", *kLedger = "ledger"
 volatile std::sig_atomic_t stop_asked = 0;
 // The first signal ends the run after this step; the next one ends the process, and the last
 // checkpoint stands.
+void stop_at_once(int signal) {
+  remove_workshop();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 void ask_to_stop(int signal) {
   stop_asked = 1;
-  std::signal(signal, SIG_DFL);
+  std::signal(signal, stop_at_once);
 }
 
 std::string fresh_run() {
