@@ -16,6 +16,8 @@ namespace {
 constexpr double kScaleStep = 0x1p-20;      // lattice of ln S / β
 constexpr double kScaleMove = 1 + 0x1p-19;  // one, and rounding to the lattice
 constexpr double kUnit = 0x1p40;
+constexpr double kLargestFloor = .6;  // of their ε, for the least ε of a release of limited order
+constexpr double kLargestShare = .5;  // of what the labels cost, for what the releases here cost
 
 double scale_renyi(double sigma, double order) {
   return widen_up(order * kScaleMove * kScaleMove / (2 * sigma * sigma), 1e-12);
@@ -67,6 +69,15 @@ Votes expected_votes(const LabelOptions& o, double agreement, std::vector<double
   return votes;
 }
 
+// Rényi divergence of the labels divided by the order, for any votes.
+double linear_cost(const LabelOptions& o) {
+  const double answers = static_cast<double>(o.answers), queries = static_cast<double>(o.queries);
+  const double each =
+      o.aggregator == Aggregator::lnmax ? 2 / (o.sigma * o.sigma) : 1 / (o.sigma * o.sigma);
+  return answers * each +
+         (has_threshold(o.aggregator) ? queries / (2 * o.sigma_threshold * o.sigma_threshold) : 0);
+}
+
 }  // namespace
 
 double gnss_renyi(double beta, double sigma, double order) {
@@ -99,8 +110,11 @@ SanitiseOptions designed(const LabelOptions& labels, double delta, Conversion co
   const LabelPlan plan(labels);
   std::vector<double> weights;
   const Votes made_up = expected_votes(labels, agreement, weights);
+  const double cost_of_labels = linear_cost(plan.options());
+  const double epsilon_of_labels =
+      cost_of_labels + 2 * std::sqrt(-cost_of_labels * std::log(delta));
   SanitiseOptions best;
-  double least = kInfinity;
+  double least = kInfinity, cheapest = kInfinity;
   for (const double order : {4., 6., 8., 10., 12., 15., 18., 22., 27., 33., 40., 55., 80.}) {
     const CostTable table(labels, order);
     std::vector<double> distances(
@@ -128,7 +142,15 @@ SanitiseOptions designed(const LabelOptions& labels, double delta, Conversion co
               renyi + gnss_renyi(beta, sigma, order) + scale_renyi(sigma_scale, order);
           const double upper =
               epsilon_of_renyi(whole, order, delta, conversion) + margin(o, log_sensitivity);
-          if (upper < least) least = upper, best = o;
+          const double own = (whole - renyi) / order;
+          // Above its last order the smooth release promises nothing: a low one costs ε by itself.
+          const double floor = epsilon_of_renyi(0, last_order(o), delta, Conversion::cks20);
+          if (own > kLargestShare * cost_of_labels || floor > kLargestFloor * epsilon_of_labels) {
+            const double worst = std::max(own / cost_of_labels, floor / epsilon_of_labels);
+            if (least == kInfinity && worst < cheapest) cheapest = worst, best = o;
+          } else if (upper < least) {
+            least = upper, best = o;
+          }
         }
     }
   }
