@@ -12,7 +12,7 @@ import tree
 LEVELS = [
     {"core"},
     {"noise"},
-    {"mechanisms", "accounting", "data"},
+    {"mechanisms", "accounting", "data", "features"},
     {"learning"},
     {"models", "deep", "pate", "local", "federated", "audit", "ledger"},
     {"report"},

@@ -158,6 +158,30 @@ Option kind_option(bool many) {
   return option;
 }
 
+Option kind_option(Task task) {
+  Option option{.name = "model",
+                .type = Type::choice,
+                .value = "KIND",
+                .help = "what to fit",
+                .required = true};
+  for (const Family& family : families())
+    for (const Kind& kind : family.kinds)
+      if (kind.tasks == std::vector{task}) option.choices.push_back(kind.name);
+  return option;
+}
+
+std::vector<Variant> kind_variants(Task task) {
+  std::vector<Variant> variants;
+  for (const Family& family : families())
+    for (const Kind& kind : family.kinds)
+      if (kind.tasks == std::vector{task})
+        variants.push_back({.value = kind.name,
+                            .title = family.title,
+                            .help = kind.help,
+                            .options = variant_options(family, kind, true)});
+  return variants;
+}
+
 std::vector<Variant> kind_variants(bool many) {
   std::vector<Variant> variants;
   for (const Family& family : families()) {

@@ -23,5 +23,8 @@ bool is_automatic(const Arguments& arguments);
 // many models at once, which have no automatic choice.
 Option kind_option(bool many);
 std::vector<Variant> kind_variants(bool many);
+// The same for commands that train models of one task, without a default.
+Option kind_option(Task task);
+std::vector<Variant> kind_variants(Task task);
 
 }  // namespace sotto::cli

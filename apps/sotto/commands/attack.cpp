@@ -40,8 +40,8 @@ Command attack_command() {
                         "logistic --target city --epsilon 1 --delta 1e-6 --shadows 4 --out "
                         "attack"}},
           .commands = {attack_membership_command(), attack_attribute_command(),
-                       attack_inversion_command(), attack_linkage_command(),
-                       attack_reconstruction_command()}};
+                       attack_inversion_command(), attack_extraction_command(),
+                       attack_linkage_command(), attack_reconstruction_command()}};
 }
 
 }  // namespace sotto::cli

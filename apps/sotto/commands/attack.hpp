@@ -8,6 +8,7 @@
 namespace sotto::cli {
 
 Command attack_attribute_command();
+Command attack_extraction_command();
 Command attack_inversion_command();
 Command attack_linkage_command();
 Command attack_membership_command();

@@ -45,7 +45,7 @@ Variants variants_of(const Arguments& arguments, const CsvText& text, const Colu
   const std::vector<std::string> names = text.names(), values = values_of(column);
   const auto at = static_cast<std::size_t>(std::ranges::find(names, column.name) - names.begin());
   if (at == names.size()) throw DataError(fmt::format("the data has no column '{}'", column.name));
-  const Workshop workshop("sotto-attack");
+  Workshop workshop;
   Variants out;
   out.shares.assign(values.size(), 0.5);
   std::vector<std::vector<std::string>> records;
@@ -63,9 +63,8 @@ Variants variants_of(const Arguments& arguments, const CsvText& text, const Colu
       cells[at] = value;
       all += text.record_of(cells) + "\n";
     }
-    workshop.write("data.csv", all);
-    out.tables.push_back(
-        load_table(workshop.path("data.csv"), encoder, table_options(arguments, encoder.schema())));
+    out.tables.push_back(load_table(workshop.write("data.csv", all), encoder,
+                                    table_options(arguments, encoder.schema())));
   }
   return out;
 }
@@ -116,9 +115,10 @@ Side one_side(const Arguments& arguments, const Family& family, const Route& rou
   if (all.rows() != in.size())
     throw DataError("the data has blank lines", "give a file without any");
   const Facts facts = with_rows(asked, static_cast<std::uint64_t>(std::ranges::count(in, true)));
-  const auto members = std::make_shared<Table>(*facts.encoder);
+  Table chosen(*facts.encoder);
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i]) members->append(all, i, 1);
+    if (in[i]) chosen.append(all, i, 1);
+  const auto members = std::make_shared<RecordSet>(std::move(chosen));
   const Variants variants =
       variants_of(arguments, text, attribute_of(arguments, any.encoder->schema()), *any.encoder);
   Side side;

@@ -10,8 +10,10 @@
 #include "commands/attack.hpp"
 #include "commands/canaries.hpp"
 #include "commands/commands.hpp"
+#include "commands/image_inversion.hpp"
 #include "commands/many_models.hpp"
 #include "commands/training.hpp"
+#include "shell/output_file.hpp"
 #include "shell/workshop.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/data/number.hpp"
@@ -132,9 +134,9 @@ class Inversion {
   Side one_side(const Route& route) {
     const Facts asked = record_facts(arguments_, family_, route.request),
                 any = with_rows(asked, std::nullopt);
-    const auto all = std::make_shared<Table>(load_table(
+    const auto all = std::make_shared<RecordSet>(load_table(
         arguments_.text("data"), *any.encoder, table_options(arguments_, any.encoder->schema())));
-    const Facts facts = with_rows(asked, all->rows());
+    const Facts facts = with_rows(asked, all->size());
     Side side{route.label, {}};
     train_many({.plan = [&] { return plan_training(family_, facts, route.request); },
                 .count = 1,
@@ -162,8 +164,7 @@ class Inversion {
           p.cells[f.at] = level;
           lines += text_.record_of(p.cells) + "\n";
         }
-        workshop_.write("tried.csv", lines);
-        const Table tried = load_table(workshop_.path("tried.csv"), encoder,
+        const Table tried = load_table(workshop_.write("tried.csv", lines), encoder,
                                        table_options(arguments_, encoder.schema()));
         const std::vector<audit::Sight> sights = sights_of(model, tried);
         std::size_t best = 0;
@@ -186,10 +187,74 @@ class Inversion {
   std::vector<std::string> labels_;
   std::vector<Feature> features_;
   std::size_t target_ = 0;
-  Workshop workshop_{"sotto-attack"};
+  Workshop workshop_;
 };
 
+// The same of images.
+void run_on_images(const Arguments& arguments, const Family& family, Context& context) {
+  Rng rng = attack_rng(arguments, context);
+  std::vector<std::string> labels;
+  std::vector<std::vector<ImagePortrait>> sides;
+  ImageFacts shape;
+  for (const Route& route : both_routes(arguments, family)) {
+    const Facts asked = record_facts(arguments, family, route.request, Forms::any);
+    shape = *asked.images;
+    const auto all =
+        std::make_shared<RecordSet>(RecordSet::read(arguments, with_rows(asked, std::nullopt)));
+    const Facts facts = with_rows(asked, all->size());
+    train_many({.plan = [&] { return plan_training(family, facts, route.request); },
+                .count = 1,
+                .data = [&](std::size_t) { return all; },
+                .one_thread = true},
+               rng, [&](std::size_t, const Model& model) {
+                 sides.push_back(image_portraits(model, all->block().images(), shape.classes));
+               });
+    labels.push_back(route.label);
+  }
+  if (arguments.given("out"))
+    write_file(arguments.text("out"), portraits_pgm(sides, shape.height, shape.width));
+  Json models = Json::array();
+  std::string text;
+  for (std::size_t s = 0; s < sides.size(); ++s) {
+    double likeness = 0;
+    std::size_t recognised = 0;
+    Json classes = Json::array();
+    for (const ImagePortrait& p : sides[s]) {
+      likeness += p.likeness / static_cast<double>(shape.classes);
+      recognised += p.recognised;
+      classes.push_back(
+          {{"likelihood", p.likelihood}, {"likeness", p.likeness}, {"recognised", p.recognised}});
+    }
+    models.push_back({{"label", labels[s]},
+                      {"likeness", likeness},
+                      {"recognised", recognised},
+                      {"classes", classes}});
+    text += fmt::format(
+        "{}\n  correlation with the class {:.3f}; most like their own class: {} of {}\n", labels[s],
+        likeness, recognised, shape.classes);
+  }
+  if (arguments.flag("json")) {
+    context.out.print("{}\n", Json({{"schema", 1},
+                                    {"warning", kPrivateResult},
+                                    {"model", arguments.text("model")},
+                                    {"models", models}})
+                                  .dump());
+  } else {
+    context.out.print("{}\nthe likeliest image of each class, read off a {} model\n{}",
+                      context.bold(kPrivateResult), arguments.text("model"), text);
+  }
+  if (arguments.given("out"))
+    context.note("a row of portraits for each model in " + arguments.text("out"));
+}
+
 void run(const Arguments& arguments, Context& context) {
+  const Family& family = family_named(arguments);
+  const std::vector<Route> routes = both_routes(arguments, family);
+  if (record_facts(arguments, family, routes.front().request, Forms::any).images)
+    return run_on_images(arguments, family, context);
+  if (arguments.given("out"))
+    throw InvalidArgument("--out is for portraits of images, and the data is a table",
+                          "leave it out");
   Inversion inversion(arguments, context);
   const std::vector<Side> sides = inversion.sides();
   const std::size_t columns = inversion.features().size();
@@ -236,23 +301,33 @@ Command attack_inversion_command() {
   std::vector<Option> options = attacked_model_options();
   std::erase_if(options,
                 [](const Option& o) { return o.name == "no-header" || o.name == "query"; });
+  options.push_back({.name = "out",
+                     .type = Type::file,
+                     .value = "FILE.pgm",
+                     .help = "a picture of what was found; for images"});
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());
-  return {.name = "inversion",
-          .summary = "what a model takes for the typical record of a class",
-          .description =
-              "Looks for the record that a model is surest of, for each class, and compares it "
-              "with the records of that class: in how many columns it leans to the side they lean "
-              "to. Complete for linear models; a first try for others. THE RESULT IS PRIVATE.",
-          .examples = {{"What does the model of cities tell of their people?",
-                        "sotto attack inversion --data people.csv --schema people.toml --model "
-                        "logistic --target city --epsilon 1 --delta 1e-6"}},
-          .options = std::move(options),
-          .run = run,
-          .usage = "--data FILE --schema FILE --model KIND --epsilon E [options]",
-          .selector = "model",
-          .variants = kind_variants(true)};
+  return {
+      .name = "inversion",
+      .summary = "what a model takes for the typical record of a class",
+      .description =
+          "Looks for the record that a model is surest of, for each class, and compares it "
+          "with the records of that class: in how many columns it leans to the side they lean "
+          "to. Complete for linear models; a first try for others. Of images the pixels are moved "
+          "to where the model is surer, and compared with how the class differs from all. THE "
+          "RESULT IS PRIVATE.",
+      .examples = {{"What does the model of cities tell of their people?",
+                    "sotto attack inversion --data people.csv --schema people.toml --model "
+                    "logistic --target city --epsilon 1 --delta 1e-6"},
+                   {"What does a network of digits show of them?",
+                    "sotto attack inversion --data mnist --model mlp --epsilon 3 --delta 1e-5 "
+                    "--out portraits.pgm"}},
+      .options = std::move(options),
+      .run = run,
+      .usage = "--data FILE --schema FILE --model KIND --epsilon E [options]",
+      .selector = "model",
+      .variants = kind_variants(true)};
 }
 
 }  // namespace sotto::cli

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 
 #include "commands/attack.hpp"
 #include "commands/commands.hpp"
@@ -41,17 +43,17 @@ struct Coins {
   }
 };
 
-std::shared_ptr<const Table> members_of(const Table& all, const std::vector<bool>& in,
-                                        const Encoder& encoder, Relation relation) {
-  auto table = std::make_shared<Table>(encoder);
+std::shared_ptr<const RecordSet> members_of(const RecordSet& all, const std::vector<bool>& in,
+                                            const Facts& facts) {
+  auto records = std::make_shared<RecordSet>(RecordSet::none(facts));
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (in[i]) {
-      table->append(all, i, 1);
-    } else if (relation == Relation::zero_out) {
-      append_null(*table);
+      records->append(all, i);
+    } else if (facts.relation == Relation::zero_out) {
+      records->append_null();
     }
   }
-  return table;
+  return records;
 }
 
 struct Scored {
@@ -111,30 +113,26 @@ class Game {
  private:
   Side one_side(const std::string& label, const TrainingRequest& request,
                 const std::function<void()>& done) {
-    const Facts asked = record_facts(arguments_, family_, request);
+    const Facts asked = record_facts(arguments_, family_, request, Forms::any);
     const Facts any = with_rows(asked, std::nullopt);
-    const Table all = load_table(arguments_.text("data"), *any.encoder,
-                                 table_options(arguments_, any.encoder->schema()));
+    const RecordSet read = RecordSet::read(arguments_, any);
     const bool pairs = asked.relation == Relation::replace_one;
-    const Coins coins{asked.relation, pairs ? all.rows() / 2 * 2 : all.rows()};
+    const std::vector<std::size_t> places = chosen_records(read.size(), pairs);
+    const Coins coins{asked.relation, places.size()};
     if (coins.records < 20)
       throw DataError("there are fewer than 20 records to attack", "a bound needs hundreds");
     const Facts facts = with_rows(asked, coins.declared_rows());
-    Table probe(*any.encoder);
-    probe.append(all, 0, coins.records);
+    const RecordSet all = read.chosen(places, any);
 
     std::vector<audit::SeenModel> seen(targets_ + shadows_);
     for (audit::SeenModel& model : seen) model.members = coins.thrown(rng_);
-    const ManyModels models{.plan = [&] { return plan_training(family_, facts, request); },
-                            .count = seen.size(),
-                            .data =
-                                [&](std::size_t k) {
-                                  return members_of(all, seen[k].members, *facts.encoder,
-                                                    asked.relation);
-                                },
-                            .probe = &probe,
-                            .one_thread = family_.host != "sotto",
-                            .done = done};
+    const ManyModels models{
+        .plan = [&] { return plan_training(family_, facts, request); },
+        .count = seen.size(),
+        .data = [&](std::size_t k) { return members_of(all, seen[k].members, facts); },
+        .probe = &all,
+        .one_thread = family_.host != "sotto",
+        .done = done};
     Side side{.label = label,
               .method = models.plan()->explain().method,
               .records = coins.records,
@@ -156,16 +154,31 @@ class Game {
     return side;
   }
 
+  // All, or so many at random: the same for both sides. An even number where they come in pairs.
+  const std::vector<std::size_t>& chosen_records(std::size_t all, bool pairs) {
+    if (!places_.empty()) return places_;
+    places_.resize(all);
+    std::iota(places_.begin(), places_.end(), std::size_t{0});
+    const std::size_t wanted = arguments_.given("records") ? arguments_.whole("records") : all;
+    if (wanted < all) {
+      std::shuffle(places_.begin(), places_.end(), std::mt19937_64(rng_.next_u64()));
+      places_.resize(wanted);
+    }
+    if (pairs) places_.resize(places_.size() / 2 * 2);
+    return places_;
+  }
+
   const Arguments& arguments_;
   Context& context_;
   const Family& family_;
   audit::Attack attack_;
+  std::vector<std::size_t> places_;
   std::size_t targets_, shadows_;
   Rng rng_;
 };
 
 std::string title(const Arguments& arguments) {
-  return fmt::format("membership in the data of {} models", arguments.text("model"));
+  return fmt::format("Membership in the data of {} models", arguments.text("model"));
 }
 
 std::string subtitle(const Arguments& arguments, const Game& game, std::size_t records) {
@@ -182,9 +195,12 @@ void write_documents(const Arguments& arguments, const Game& game, const std::ve
       .curves = {},
       .claim = RocClaim{arguments.number("epsilon"), arguments.maybe_number("delta").value_or(0)},
       .smallest = 0.5 / static_cast<double>(sides.back().found.nonmembers),
-      .columns = {"area under the curve", "found at 0.1 %", "at 1 %", "at 10 % false positives",
-                  "ε at least"},
+      .columns = {"area under the curve", "found at 0.1\u00a0% false positives", "at 1\u00a0%",
+                  "at 10\u00a0%", "ε at least"},
       .facts = {{"attack", arguments.text("attack")},
+                {"left end of the curves",
+                 "every step is one record, so chance may lift a curve above what is allowed; "
+                 "intervals are in the table"},
                 {"bound of ε",
                  fmt::format("holds with confidence {:g} %; the coins of the attacked models were "
                              "fair",
@@ -196,7 +212,9 @@ void write_documents(const Arguments& arguments, const Game& game, const std::ve
     RocCurve curve{.label = side.label, .points = side.curve, .figures = {}};
     curve.figures.push_back(fmt::format("{:.4f}", side.found.auc.value));
     for (const audit::RateAt& r : side.found.tpr_at_fpr)
-      curve.figures.push_back(fmt::format("{:.2f} %", 100 * r.true_positive_rate.value));
+      curve.figures.push_back(fmt::format(
+          "{:.2f}\u00a0% ({:.1f}\u00a0to\u00a0{:.1f})", 100 * r.true_positive_rate.value,
+          100 * r.true_positive_rate.lower, 100 * r.true_positive_rate.upper));
     curve.figures.push_back(round_down(side.of_coins.one_run, 3));
     report.curves.push_back(std::move(curve));
     for (const Scored& s : side.scores)
@@ -309,6 +327,12 @@ Command attack_membership_command() {
                      .choices = {"loss", "entropy", "shadow", "lira", "lira_offline",
                                  "lira_offline_density", "rmia"},
                      .group = "Attack"});
+  options.push_back({.name = "records",
+                     .type = Type::whole,
+                     .value = "N",
+                     .help = "so many records, chosen at random; default: all",
+                     .range = Range::between(20, 1e9),
+                     .group = "Attack"});
   options.push_back({.name = "shadows",
                      .type = Type::whole,
                      .value = "K",
@@ -347,7 +371,10 @@ Command attack_membership_command() {
                         "attack"},
                        {"Trees, by loss alone",
                         "sotto attack membership --data people.csv --schema people.toml --model "
-                        "tree --target city --attack loss --epsilon 1 --delta 1e-6"}},
+                        "tree --target city --attack loss --epsilon 1 --delta 1e-6"},
+                       {"A network on some of the images of a folder",
+                        "sotto attack membership --data mnist --model mlp --records 4000 --epsilon "
+                        "1 --delta 1e-5 --shadows 16 --out attack"}},
           .options = std::move(options),
           .run = run,
           .usage = "--data FILE --schema FILE --model KIND --epsilon E [options]",

@@ -6,9 +6,8 @@
 
 #include "commands/audit.hpp"
 #include "commands/commands.hpp"
-#include "commands/neighbouring_files.hpp"
+#include "commands/replayed_data.hpp"
 #include "options/parse.hpp"
-#include "options/reader_options.hpp"
 #include "shell/deep_dispatch.hpp"
 #include "shell/observed_run.hpp"
 #include "shell/workshop.hpp"
@@ -32,6 +31,13 @@ Words with_value(Words words, const std::string& option, const std::string& valu
   return words;
 }
 
+// A text with one name in place of another.
+std::string with_name(std::string text, const std::string& name, const std::string& other) {
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += other.size())
+    text.replace(at, name.size(), other);
+  return text;
+}
+
 struct Finding {
   std::size_t pair, record;
   std::string change, what;
@@ -47,7 +53,7 @@ Relation relation_of(const Arguments& inner) {
 
 std::vector<Change> chosen_changes(const Arguments& arguments, Relation relation) {
   const std::string wanted = arguments.text("neighbour");
-  if (wanted == "auto") return changes_under(relation);
+  if (wanted == "auto" || wanted == "adversarial") return changes_under(relation);
   for (const Change c : {Change::drop, Change::add, Change::replace, Change::null})
     if (wanted == name(c)) return {c};
   return {};
@@ -92,12 +98,12 @@ void run(const Arguments& arguments, Context& context) {
   const Call call = parse(table(), words);
   const Arguments inner = checked(call);
   if (is_deep_call(inner.command(), inner)) {
-    Words all = {"audit",       "replay",
-                 "--pairs",     arguments.text("pairs"),
-                 "--neighbour", arguments.text("neighbour")};
-    for (const char* flag : {"json", "unreadable"})
-      if (arguments.flag(flag)) all.push_back(std::string("--") + flag);
-    if (context.quiet) all.push_back("--quiet");
+    Words all = {"audit", "replay"};
+    for (const Option& option : arguments.command().options) {
+      if (!arguments.given(option.name)) continue;
+      all.push_back("--" + option.name);
+      if (option.type != Type::flag) all.push_back(arguments.text(option.name));
+    }
     all.push_back("--");
     all.insert(all.end(), words.begin(), words.end());
     deep_run("audit", all)(arguments, context);
@@ -105,29 +111,36 @@ void run(const Arguments& arguments, Context& context) {
   }
   const Relation relation = relation_of(inner);
   const std::vector<Change> changes = chosen_changes(arguments, relation);
-  const CsvText text(inner.text("data"), csv_options(inner).delimiter);
-  const Workshop workshop("sotto-replay");
-  const std::string made = workshop.path("made");
+  Workshop workshop;
+  const std::unique_ptr<ReplayedData> data = ReplayedData::of(inner, workshop);
+  const std::string made = workshop.place("made");
   Words base = words;
-  for (const char* option : {"out", "certificate"}) base = with_value(base, option, made);
-  base = with_value(base, "data", workshop.path("data.csv"));  // one name: messages may tell it
+  for (const char* option : {"out", "certificate", "checkpoint"})
+    base = with_value(base, option, made + (option[1] == 'h' ? ".checkpoint" : ""));
+  const std::string place = data->path();
+  base = with_value(base, "data", place);
 
   std::mt19937_64 random(arguments.whole("seed"));
   const std::size_t pairs = arguments.whole("pairs");
+  const bool looked_for = arguments.text("neighbour") == "adversarial";
   std::vector<Finding> findings;
   std::size_t queries = 0;
   double move = 0;
   Progress progress(context.progress("replaying", pairs));
   for (std::size_t i = 0; i < pairs; ++i) {
     const Change change = changes[i % changes.size()];
-    const CsvText::Pair pair = text.neighbours(change, random, arguments.flag("unreadable"));
-    workshop.write("data.csv", pair.a);
-    const RunComparison runs = compare_runs(base, base, made, arguments.whole("seed") + i,
-                                            [&] { workshop.write("data.csv", pair.b); });
+    const bool unreadable = arguments.flag("unreadable");
+    const ReplayedData::Pair pair = looked_for ? data->adversarial(change, random, unreadable)
+                                               : data->neighbours(change, random, unreadable);
+    pair.write_first();
+    const RunComparison runs =
+        compare_runs(base, base, made, arguments.whole("seed") + i, pair.write_second);
+    data->tell(runs.largest_move);
     std::string what = runs.difference;
     std::ranges::replace(what, '\n', ' ');
     if (runs.first.code != 0 && what.empty() && i == 0)
-      throw InvalidArgument(fmt::format("the command itself fails: {}", runs.first.err),
+      throw InvalidArgument(fmt::format("the command itself fails: {}",
+                                        with_name(runs.first.err, place, inner.text("data"))),
                             "make it work alone first");
     if (!what.empty()) findings.push_back({i + 1, pair.record, std::string(name(change)), what});
     queries += runs.queries;
@@ -175,7 +188,11 @@ Command audit_replay_command() {
                    {"A hundred records that were nulled",
                     "sotto audit replay --pairs 100 --neighbour null -- release mean --data "
                     "people.csv --column age --lower 0 --upper 90 --epsilon 1 --relation "
-                    "zero_out"}},
+                    "zero_out"},
+                   {"Records that move a gradient as far as they can",
+                    "sotto audit replay --pairs 50 --neighbour adversarial -- train --data "
+                    "people.csv --schema people.toml --model logistic --target city --epsilon 1 "
+                    "--delta 1e-6 --out model"}},
       .positionals = {{.name = "COMMAND", .help = "the command and its words", .many = true}},
       .options = {{.name = "pairs",
                    .type = Type::whole,
@@ -186,9 +203,12 @@ Command audit_replay_command() {
                   {.name = "neighbour",
                    .type = Type::choice,
                    .value = "HOW",
-                   .help = "how the neighbour comes about; auto: as the relation says",
+                   .help =
+                       "how the neighbour comes about; auto: as the relation says; adversarial: "
+                       "so too, by records that are looked for because they move a query "
+                       "most",
                    .fallback = "auto",
-                   .choices = {"auto", "drop", "add", "replace", "null"}},
+                   .choices = {"auto", "drop", "add", "replace", "null", "adversarial"}},
                   {.name = "unreadable",
                    .type = Type::flag,
                    .help = "records also have cells that cannot be read or are empty; the schema "

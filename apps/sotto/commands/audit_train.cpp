@@ -1,23 +1,16 @@
 // sotto audit train: canaries in the data of a training command, guessed from its models.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "commands/attack.hpp"
 #include "commands/audit.hpp"
-#include "commands/canaries.hpp"
-#include "commands/class_weight_options.hpp"
 #include "commands/commands.hpp"
-#include "commands/many_models.hpp"
-#include "commands/training.hpp"
+#include "commands/training_audit.hpp"
 #include "options/parse.hpp"
-#include "paid/cost.hpp"
 #include "shell/deep_dispatch.hpp"
-#include "shell/workshop.hpp"
-#include "sotto/audit/scores.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/progress.hpp"
 #include "sotto/core/rounded_text.hpp"
 
 namespace sotto::cli {
@@ -46,173 +39,27 @@ Arguments checked(const Call& call) {
   return inner;
 }
 
-// How much of y follows from x, from 0 to 1.
-double slope(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
-  double mean_x = 0, mean_y = 0, together = 0, alone = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) mean_x += x[i] / n, mean_y += y[i] / n;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    together += (x[i] - mean_x) * (y[i] - mean_y);
-    alone += (x[i] - mean_x) * (x[i] - mean_x);
-  }
-  return alone > 0 ? std::clamp(together / alone, 0.0, 1.0) : 0;
+// Canaries that are gradients have coordinates and noise of their own: each is a trial by itself,
+// if noise is drawn as it should be.
+void print_estimates(const TrainingFinding& f, Context& context) {
+  const auto line = [&](const audit::GaussianEstimate& e, const char* how) {
+    if (std::isfinite(e.epsilon))
+      context.out.print(
+          "  if the trade-off were Gaussian: at least {} (mu = {}), an estimate by {}\n",
+          round_down(e.epsilon, 4), round_down(e.mu, 4), how);
+  };
+  if (f.models == 1) line(f.scores.one_run_gdp, "guesses of coins");
+  line(f.scores.shift, "the means of the scores, these being normal");
+  line(f.scores.gdp, f.models == 1 ? "error rates, canaries being independent" : "error rates");
 }
 
-// What the canaries proved.
-struct Finding {
-  double epsilon_lower = 0, ceiling = 0;
-  audit::ScoreAudit scores;
-  std::size_t canaries = 0, models = 0, in = 0;
-};
+Json estimate(const audit::GaussianEstimate& e) {
+  return {{"mu_lower", e.mu},
+          {"epsilon_lower", std::isfinite(e.epsilon) ? Json(e.epsilon) : Json(nullptr)},
+          {"assumes", "a Gaussian trade-off"}};
+}
 
-class TrainingAudit {
- public:
-  TrainingAudit(const Arguments& arguments, const Arguments& inner, Context& context)
-      : arguments_(arguments),
-        inner_(inner),
-        context_(context),
-        choice_(chosen_model(inner)),
-        request_(request_of(inner, choice_)),
-        facts_(facts_of(inner, *choice_.family, request_)),
-        rng_(attack_rng(arguments, context)),
-        random_(rng_.next_u64()) {
-    if (facts_.images)
-      throw Unsupported("sotto audit train writes canaries into tables only", "give a CSV file");
-    if (facts_.unit == Unit::user && facts_.relation != Relation::add_remove)
-      throw Unsupported("canaries that are users can only be added",
-                        "audit a schema with relation = \"add_remove\"");
-    any_ = with_rows(facts_, std::nullopt);
-    const auto plan = new_plan();
-    method_ = plan->explain().method;
-    if (plan->event()) claim_ = cost_of(*plan->event(), plan->relation(), inner).epsilon;
-    if (arguments.given("claim")) claim_ = arguments.number("claim");
-  }
-
-  Finding found() {
-    const CsvText text(inner_.text("data"), csv_options(inner_).delimiter);
-    Canaries canaries(text, facts_.encoder->schema(), csv_options(inner_).decimal_comma);
-    const std::vector<std::string> lines = canary_lines(text, canaries);
-    canaries.take_places(lines.size(), random_);
-    std::string all = text.header() + "\n";
-    for (const std::string& line : lines) all += line + "\n";
-    const Table probe = loaded("canaries.csv", all, *any_.encoder);
-    return arguments_.whole("runs") > 1 ? many_runs(canaries, lines, probe)
-                                        : one_run(canaries, lines, probe);
-  }
-
-  std::optional<double> claim() const { return claim_; }
-  const std::string& method() const { return method_; }
-  double delta() const { return inner_.maybe_number("delta").value_or(0); }
-  Relation relation() const { return facts_.relation; }
-  const std::string& kind() const { return choice_.kind; }
-
- private:
-  std::unique_ptr<TrainingPlan> new_plan() const {
-    return plan_weighted(inner_, *choice_.family, facts_, request_);
-  }
-  Table loaded(const std::string& name, const std::string& text, const Encoder& encoder) const {
-    workshop_.write(name, text);
-    return load_table(workshop_.path(name), encoder, table_options(inner_, encoder.schema()));
-  }
-  std::vector<std::string> canary_lines(const CsvText& text, const Canaries& canaries) {
-    const std::size_t wanted = arguments_.whole("runs") > 1 ? 1 : arguments_.whole("canaries");
-    if (!arguments_.given("canary-file"))
-      return canaries.made(parse_canary(arguments_.text("canary")), wanted, random_);
-    const CsvText given(arguments_.text("canary-file"), text.delimiter());
-    if (given.header() != text.header())
-      throw DataError(
-          fmt::format("'{}' has other columns than the data", arguments_.text("canary-file")),
-          "both files need the same header line");
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < given.records(); ++i) lines.push_back(given.record(i));
-    if (lines.empty()) throw DataError("there is no canary in the file");
-    if (arguments_.whole("runs") > 1) lines.resize(1);
-    return lines;
-  }
-  std::vector<std::vector<audit::Sight>> sights(std::size_t count, const Table& probe,
-                                                std::function<const Table&(std::size_t)> data) {
-    Progress progress(context_.progress("training", count));
-    std::uint64_t trained = 0;
-    const ManyModels models{.plan = [this] { return new_plan(); },
-                            .count = count,
-                            // Tables outlive the models: nothing is owned.
-                            .data =
-                                [&](std::size_t k) {
-                                  return std::shared_ptr<const Table>(
-                                      std::shared_ptr<const Table>(), &data(k));
-                                },
-                            .probe = &probe,
-                            .one_thread = choice_.family->host != "sotto",
-                            .done = [&] { progress.advance(++trained); }};
-    auto all = sights_of_models(models, rng_);
-    progress.finish();
-    return all;
-  }
-
-  // Each canary by a coin of its own; models without any canary tell how hard each is.
-  Finding one_run(const Canaries& canaries, const std::vector<std::string>& lines,
-                  const Table& probe) {
-    std::vector<bool> in(lines.size());
-    for (std::size_t i = 0; i < in.size(); ++i) in[i] = (rng_.next_u64() & 1) != 0;
-    const Table with = loaded("with.csv", canaries.file(lines, in), *facts_.encoder),
-                without =
-                    loaded("without.csv", canaries.file(lines, std::vector<bool>(lines.size())),
-                           *facts_.encoder);
-    const std::size_t references = arguments_.whole("references");
-    const auto seen = sights(1 + references, probe, [&](std::size_t k) -> const Table& {
-      return k == 0 ? with : without;
-    });
-    std::vector<double> shown, usual(lines.size()), members, others;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      shown.push_back(seen[0][i].confidence);
-      for (std::size_t r = 1; r <= references; ++r)
-        usual[i] += seen[r][i].confidence / static_cast<double>(references);
-    }
-    const double share = slope(usual, shown);
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      (in[i] ? members : others).push_back(shown[i] - share * usual[i]);
-    Finding f;
-    f.scores = audit::audit_scores(members, others, options());
-    f.epsilon_lower = f.scores.one_run;
-    f.ceiling = f.scores.one_run_ceiling;
-    f.canaries = lines.size(), f.models = 1, f.in = members.size();
-    return f;
-  }
-  // One canary, in every other model.
-  Finding many_runs(const Canaries& canaries, const std::vector<std::string>& lines,
-                    const Table& probe) {
-    const Table with = loaded("with.csv", canaries.file(lines, {true}), *facts_.encoder),
-                without = loaded("without.csv", canaries.file(lines, {false}), *facts_.encoder);
-    const std::size_t runs = arguments_.whole("runs");
-    const auto seen = sights(
-        runs, probe, [&](std::size_t k) -> const Table& { return k % 2 == 0 ? with : without; });
-    std::vector<double> members, others;
-    for (std::size_t k = 0; k < runs; ++k)
-      (k % 2 == 0 ? members : others).push_back(seen[k][0].confidence);
-    Finding f;
-    f.scores = audit::audit_scores(members, others, options());
-    f.epsilon_lower = f.scores.clopper_pearson;
-    f.ceiling = f.scores.clopper_pearson_ceiling;
-    f.canaries = 1, f.models = runs, f.in = members.size();
-    return f;
-  }
-  audit::ScoreOptions options() const {
-    return {.delta = delta(), .confidence = arguments_.number("confidence")};
-  }
-
-  const Arguments &arguments_, &inner_;
-  Context& context_;
-  Suggestion choice_;
-  TrainingRequest request_;
-  Facts facts_, any_;
-  Rng rng_;
-  std::mt19937_64 random_;
-  Workshop workshop_{"sotto-audit"};
-  std::string method_;
-  std::optional<double> claim_;
-};
-
-void print(const Finding& f, const TrainingAudit& audit, const Arguments& arguments,
+void print(const TrainingFinding& f, const TrainingAudit& audit, const Arguments& arguments,
            Context& context) {
   context.out.print("{}\n", context.bold(kPrivateResult));
   if (f.models > 1) {
@@ -229,6 +76,7 @@ void print(const Finding& f, const TrainingAudit& audit, const Arguments& argume
       f.scores.auc.value, f.scores.auc.lower, f.scores.auc.upper, round_down(f.epsilon_lower, 4),
       audit.delta(), name(audit.relation()), 100 * arguments.number("confidence"),
       round_down(f.ceiling, 4));
+  if (audit.by_gradient() || (audit.white_box() && f.models > 1)) print_estimates(f, context);
   context.out.print("  {}\n", audit.claim() ? "claimed: epsilon = " + round_up(*audit.claim())
                                             : "nothing is claimed: NOT PRIVATE");
 }
@@ -250,23 +98,29 @@ void run(const Arguments& arguments, Context& context) {
     return;
   }
   TrainingAudit audit(arguments, inner, context);
-  const Finding f = audit.found();
+  const TrainingFinding f = audit.found();
   if (arguments.flag("json")) {
-    context.out.print("{}\n", Json({{"schema", 1},
-                                    {"warning", kPrivateResult},
-                                    {"model", audit.kind()},
-                                    {"method", audit.method()},
-                                    {"relation", name(audit.relation())},
-                                    {"models", f.models},
-                                    {"canaries", f.canaries},
-                                    {"in", f.in},
-                                    {"auc", f.scores.auc.value},
-                                    {"epsilon_lower", f.epsilon_lower},
-                                    {"ceiling", f.ceiling},
-                                    {"claim", audit.claim() ? Json(*audit.claim()) : Json(nullptr)},
-                                    {"delta", audit.delta()},
-                                    {"confidence", arguments.number("confidence")}})
-                                  .dump());
+    context.out.print(
+        "{}\n",
+        Json({{"schema", 1},
+              {"warning", kPrivateResult},
+              {"model", audit.kind()},
+              {"method", audit.method()},
+              {"relation", name(audit.relation())},
+              {"models", f.models},
+              {"canaries", f.canaries},
+              {"in", f.in},
+              {"auc", f.scores.auc.value},
+              {"epsilon_lower", f.epsilon_lower},
+              {"ceiling", f.ceiling},
+              {"gdp", estimate(f.scores.gdp)},
+              {"one_run_gdp", f.models == 1 ? estimate(f.scores.one_run_gdp) : Json(nullptr)},
+              {"shift", estimate(f.scores.shift)},
+              {"white_box", audit.white_box()},
+              {"claim", audit.claim() ? Json(*audit.claim()) : Json(nullptr)},
+              {"delta", audit.delta()},
+              {"confidence", arguments.number("confidence")}})
+            .dump());
   } else {
     print(f, audit, arguments, context);
   }
@@ -288,9 +142,16 @@ Command audit_train_command() {
        .type = Type::choice,
        .value = "KIND",
        .help = "what they are: somebody's record with another target, the middle of all bounds, "
-               "or their ends",
+               "their ends, or gradients as long as clipping allows",
        .fallback = "mislabelled",
-       .choices = {"mislabelled", "blank", "extreme"}},
+       .choices = {"mislabelled", "blank", "extreme", "gradient"}},
+      {.name = "see",
+       .type = Type::choice,
+       .value = "WHAT",
+       .help = "what guesses are made from: the model, or all that was released on the way to it "
+               "(white box; canaries that are gradients always)",
+       .fallback = "model",
+       .choices = {"model", "releases"}},
       {.name = "canary-file",
        .type = Type::file,
        .value = "FILE",
@@ -330,7 +191,11 @@ Command audit_train_command() {
                        {"A hundred models, one canary",
                         "sotto audit train --runs 100 --canary extreme -- train --data people.csv "
                         "--schema people.toml --model logistic --target city --epsilon 1 --delta "
-                        "1e-6 --out model"}},
+                        "1e-6 --out model"},
+                       {"Gradients as canaries, seen from inside",
+                        "sotto audit train --canary gradient --canaries 1000 -- train --data "
+                        "people.csv --schema people.toml --model mlp --target city --epsilon 4 "
+                        "--delta 1e-6 --out model"}},
           .positionals = {{.name = "COMMAND", .help = "train and its words", .many = true}},
           .options = std::move(options),
           .run = run,

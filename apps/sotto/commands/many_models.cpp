@@ -15,18 +15,18 @@ namespace sotto::cli {
 namespace {
 
 // A typical residual, for want of a better one: a twentieth of the declared bounds.
-double residual_unit(const Table& probe) {
-  const auto& bounds = probe.encoder().target().column().bounds;
+double residual_unit(const Block& probe) {
+  const auto& bounds = probe.table().encoder().target().column().bounds;
   return bounds ? (bounds->upper() - bounds->lower()) / 20 : 1;
 }
 
 }  // namespace
 
-std::vector<audit::Sight> sights_of(const Model& model, const Table& probe) {
+std::vector<audit::Sight> sights_of(const Model& model, const Block& probe) {
   std::vector<audit::Sight> sights;
   const bool classes = model.task() == Task::classify;
   const double unit = classes ? 1 : residual_unit(probe);
-  for (const ScoredRow& row : model.score(Block(probe)))
+  for (const ScoredRow& row : model.score(probe))
     sights.push_back(
         classes ? audit::sight_of_class(row.probabilities, static_cast<std::uint32_t>(row.target))
                 : audit::sight_of_number((row.target - row.prediction) / unit));
@@ -46,8 +46,8 @@ void train_many(const ManyModels& models, Rng& rng,
       const std::unique_ptr<TrainingPlan> plan = models.plan();
       std::size_t told = 0;
       for (std::size_t k = next++; k < models.count && !failed; k = next++) {
-        const std::shared_ptr<const Table> table = models.data(k);
-        const std::unique_ptr<Source> source = table_in_memory(*table, 1);
+        const std::shared_ptr<const RecordSet> records = models.data(k);
+        const std::unique_ptr<Source> source = records->source();
         const TrainedModel trained = plan->run(*source, streams[k]);
         use(k, *trained.value());
         ++finished;
@@ -70,7 +70,7 @@ void train_many(const ManyModels& models, Rng& rng,
 std::vector<std::vector<audit::Sight>> sights_of_models(const ManyModels& models, Rng& rng) {
   std::vector<std::vector<audit::Sight>> sights(models.count);
   train_many(models, rng, [&](std::size_t k, const Model& model) {
-    sights[k] = sights_of(model, *models.probe);
+    sights[k] = sights_of(model, models.probe->block());
   });
   return sights;
 }
@@ -79,25 +79,26 @@ namespace {
 
 // What "auto" becomes for this table; other names as they are.
 std::string settled_method(const Arguments& arguments, const Family& family,
-                           const TrainingRequest& request) {
+                           const TrainingRequest& request, const FactsOf& facts_for_it) {
   if (request.method != "auto") return request.method;
   TrainingRequest plain = request;
   plain.options = OptionValues(options_of(family, request.kind), {});
-  const Facts facts = facts_of(arguments, family, plain);
+  const Facts facts = facts_for_it ? facts_for_it(plain) : facts_of(arguments, family, plain);
   return facts.rows ? plan_training(family, facts, plain)->explain().method : request.method;
 }
 
 }  // namespace
 
 TrainingRequest fitting_request(const Arguments& arguments, const Family& family,
-                                const std::string& method, std::optional<Budget> budget) {
+                                const std::string& method, std::optional<Budget> budget,
+                                const FactsOf& facts) {
   if (find_method(family, method) == nullptr)
     throw InvalidArgument(fmt::format("--method is '{}', which the model {} does not have", method,
                                       arguments.text("model")),
                           "see: sotto train --model " + arguments.text("model") + " --help");
   TrainingRequest request = request_of(arguments, family, method);
   request.budget = std::move(budget);
-  const Method* settled = find_method(family, settled_method(arguments, family, request));
+  const Method* settled = find_method(family, settled_method(arguments, family, request, facts));
   if (settled == nullptr || settled->name == "auto") return request;
   OptionValues::Raw given;
   const std::vector<Option> declared = options_of(family, request.kind);
@@ -111,21 +112,24 @@ TrainingRequest fitting_request(const Arguments& arguments, const Family& family
   return request;
 }
 
-std::vector<Route> both_routes(const Arguments& arguments, const Family& family) {
+std::vector<Route> both_routes(const Arguments& arguments, const Family& family,
+                               const FactsOf& facts) {
   std::vector<Route> routes;
   if (find_method(family, "none") != nullptr)
-    routes.push_back({"without privacy", fitting_request(arguments, family, "none", std::nullopt)});
+    routes.push_back(
+        {"without privacy", fitting_request(arguments, family, "none", std::nullopt, facts)});
   const std::string method =
       arguments.given("method") ? arguments.text("method") : family.methods.front().name;
   routes.push_back({fmt::format("epsilon {}", arguments.text("epsilon")),
-                    fitting_request(arguments, family, method, budget_of(arguments))});
+                    fitting_request(arguments, family, method, budget_of(arguments), facts)});
   return routes;
 }
 
-Facts record_facts(const Arguments& arguments, const Family& family,
-                   const TrainingRequest& request) {
+Facts record_facts(const Arguments& arguments, const Family& family, const TrainingRequest& request,
+                   Forms forms) {
   Facts facts = facts_of(arguments, family, request);
-  if (facts.images) throw Unsupported(arguments.title() + " reads tables only", "give a CSV file");
+  if (facts.images && forms == Forms::tables)
+    throw Unsupported(arguments.title() + " reads tables only", "give a CSV file");
   if (facts.unit == Unit::user)
     throw Unsupported(arguments.title() + " is about records, and the unit is the user",
                       "attack a schema whose unit is the record");
@@ -149,16 +153,6 @@ Option route_option() {
           .type = Type::text,
           .value = "M",
           .help = "the route to privacy; default: that of sotto train"};
-}
-
-void append_null(Table& table) {
-  const Table::Sink sink = table.add_row();
-  std::ranges::fill(sink.dense, 0.0);
-  for (std::size_t h = 0; h < sink.hot.size(); ++h)
-    sink.hot[h] = table.encoder().hot_positions()[h];
-  sink.factor = std::nan("");
-  table.add_target(0);
-  for (std::size_t g = 0; g < table.encoder().groups().size(); ++g) table.add_group(g, 0);
 }
 
 }  // namespace sotto::cli

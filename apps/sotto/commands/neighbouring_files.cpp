@@ -158,4 +158,36 @@ CsvText::Pair CsvText::neighbours(Change change, std::mt19937_64& random, bool u
   return {};
 }
 
+CsvText::Pair CsvText::neighbours(Change change, const std::string& record,
+                                  const std::string& other, std::mt19937_64& random) const {
+  const bool room = change == Change::add || change == Change::drop;
+  const std::size_t left_out =
+      room || records_.empty() ? records_.size() : random() % records_.size();
+  std::string others = header_ + "\n";
+  for (std::size_t i = 0; i < records_.size(); ++i)
+    if (i != left_out) others += records_[i] + "\n";
+  const std::string with = others + record + "\n";
+  switch (change) {
+    case Change::drop: return {with, others, 0};
+    case Change::add: return {others, with, 0};
+    case Change::replace: return {with, others + other + "\n", 0};
+    case Change::null: return {with, others + blank() + "\n", 0};
+  }
+  return {};
+}
+
+std::string CsvText::crossed(const std::string& most, const std::string& some,
+                             std::mt19937_64& random) const {
+  std::vector<std::string> cells = cut(most, delimiter_);
+  const std::vector<std::string> others = cut(some, delimiter_);
+  cells.resize(columns_);
+  const std::size_t sure = random() % columns_;
+  for (std::size_t i = 0; i < std::min(columns_, others.size()); ++i)
+    if (i == sure || random() % 8 == 0) cells[i] = others[i];
+  std::string record;
+  for (std::size_t i = 0; i < columns_; ++i)
+    record += (i > 0 ? std::string(1, delimiter_) : "") + cells[i];
+  return record;
+}
+
 }  // namespace sotto::cli

@@ -44,10 +44,16 @@ class CsvText {
   // alike for all others. Records that are added or put in have cells of other records and huge
   // numbers; unreadable: also empty cells, unknown texts, and text where numbers stand.
   Pair neighbours(Change change, std::mt19937_64& random, bool unreadable) const;
+  // The same with records of the caller's choice: what is added, or both that stand in one place,
+  // or what is nulled.
+  Pair neighbours(Change change, const std::string& record, const std::string& other,
+                  std::mt19937_64& random) const;
+  std::string made_up_record(std::mt19937_64& random, bool unreadable) const;
+  // Most cells of the one, some of the other.
+  std::string crossed(const std::string& most, const std::string& some,
+                      std::mt19937_64& random) const;
 
  private:
-  std::string made_up_record(std::mt19937_64& random, bool unreadable) const;
-
   char delimiter_;
   std::string header_;
   std::size_t columns_ = 0;

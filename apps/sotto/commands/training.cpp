@@ -21,6 +21,8 @@ bool is_image_folder(const Arguments& arguments) {
          !arguments.given("schema");
 }
 
+}  // namespace
+
 ImageFacts declared_images(const Arguments& arguments) {
   const std::string text = arguments.text("image");
   const std::size_t x = text.find('x');
@@ -37,8 +39,6 @@ ImageFacts declared_images(const Arguments& arguments) {
                           "e.g. --image 28x28");
   return images;
 }
-
-}  // namespace
 
 std::string kind_of(const Arguments& arguments) {
   const std::string named = arguments.text("model");
@@ -108,6 +108,11 @@ Facts facts_of(const Arguments& arguments, const Family& family, const TrainingR
 }
 
 Facts with_rows(const Facts& facts, std::optional<std::uint64_t> rows) {
+  if (facts.images) {
+    Facts images = facts;
+    images.rows = rows;
+    return images;
+  }
   Schema schema = facts.encoder->schema();
   schema.rows = rows;
   return table_facts(std::move(schema));

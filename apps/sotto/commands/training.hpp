@@ -27,6 +27,9 @@ TrainingRequest request_of(const Arguments& arguments, const Suggestion& choice)
 // What is declared: a schema, or figures about images. Reads no private data.
 Facts facts_of(const Arguments& arguments, const Family& family, const TrainingRequest& request);
 
+// --image and --classes of a folder of images.
+ImageFacts declared_images(const Arguments& arguments);
+
 // The same facts with another declared number of rows, or with none.
 Facts with_rows(const Facts& facts, std::optional<std::uint64_t> rows);
 

@@ -36,6 +36,7 @@ Outcome observed_run(const Words& words, Rng& rng, const std::string& made) {
     try {
       run(words, context);
     } catch (const Error& error) {
+      if (error.code() == ErrorCode::interrupted) throw;  // not an outcome: somebody wants to stop
       outcome.code = exit_code(error.code());
       outcome.err += for_command_line(std::string(error.what()) + "\n" + error.hint() + "\n");
     } catch (const std::exception& error) {

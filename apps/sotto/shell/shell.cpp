@@ -11,6 +11,7 @@
 #include "shell/app.hpp"
 #include "shell/interruption.hpp"
 #include "shell/output_file.hpp"
+#include "shell/workshop.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/option.hpp"
 #include "sotto/core/text.hpp"
@@ -22,8 +23,11 @@ namespace {
 // whole.
 void stop(int) {
   remove_unfinished_file();
-  constexpr char text[] = "sotto: interrupted\n";
+  const bool tidied = remove_workshop();
+  constexpr char text[] = "sotto: interrupted\n",
+                 removed[] = "sotto: the files that were made for this are removed\n";
   [[maybe_unused]] ssize_t n = ::write(STDERR_FILENO, text, sizeof text - 1);
+  if (tidied) n = ::write(STDERR_FILENO, removed, sizeof removed - 1);
   write_interruption_note();
   ::_exit(exit_code(ErrorCode::interrupted));
 }
@@ -53,6 +57,8 @@ int guarded(const std::function<int()>& work) {
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow
   std::signal(SIGINT, stop);
   std::signal(SIGTERM, stop);
+  // Under nohup it is ignored, and stays so.
+  if (std::signal(SIGHUP, stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   try {
     return work();
   } catch (const Error& e) {

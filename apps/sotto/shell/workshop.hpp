@@ -1,39 +1,36 @@
-// A directory for what runs of other commands read and write, gone at the end.
+// Where runs of other commands find their data and leave what they make; gone at the end, however
+// the end comes.
+//
+// Rows are files in memory without a name on any disk: when the process dies, by whatever signal,
+// they are gone with it. What the runs write themselves lies in a directory that only its owner can
+// enter; it is removed at the end, and by Ctrl-C, SIGTERM and SIGHUP (shell.cpp).
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <string>
-
-#include "sotto/core/error.hpp"
 
 namespace sotto::cli {
 
 class Workshop {
  public:
-  explicit Workshop(const std::string& label) {
-    std::string name = (std::filesystem::temp_directory_path() / (label + "-XXXXXX")).string();
-    if (mkdtemp(name.data()) == nullptr) throw StorageError("cannot make a temporary directory");
-    place_ = name;
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    std::filesystem::remove_all(place_, ignored);
-  }
+  Workshop() = default;
+  ~Workshop();
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
 
-  std::string path(const std::string& name) const { return (place_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream file(path(name), std::ios::binary);
-    file << text;
-    if (!file.flush()) throw StorageError("cannot write to the temporary directory");
-  }
+  // A file with this text; under one name one path, whatever it holds. Throws StorageError.
+  std::string write(const std::string& name, const std::string& text);
+  // A name in the directory, for runs to write to. Throws StorageError.
+  std::string place(const std::string& name);
 
  private:
-  std::filesystem::path place_;
+  std::map<std::string, int> files_;  // descriptors
+  std::filesystem::path directory_;   // empty: none was needed
 };
+
+// For the handler of a signal: removes the directory of the workshop that is open, with all in it.
+// False: there was none.
+bool remove_workshop() noexcept;
 
 }  // namespace sotto::cli

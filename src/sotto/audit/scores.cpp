@@ -7,6 +7,7 @@
 
 #include "sotto/audit/detail/thresholds.hpp"
 #include "sotto/audit/proportion.hpp"
+#include "sotto/audit/shift.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/numeric/mills.hpp"
@@ -139,6 +140,7 @@ ScoreAudit audit_scores(std::vector<double> members, std::vector<double> nonmemb
   audit.gdp = gaussian(bounds.mu, options.delta);
   audit.gdp_ceiling = gaussian(ceiling.mu, options.delta);
   add_one_run(audit, members, nonmembers, options.delta, alpha);
+  audit.shift = shift_estimate(members, nonmembers, options.delta, alpha);
   return audit;
 }
 

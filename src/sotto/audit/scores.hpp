@@ -53,6 +53,7 @@ struct ScoreAudit {
   double one_run = 0, one_run_ceiling = 0;
   std::uint64_t one_run_guesses = 0;  // of the best choice
   GaussianEstimate one_run_gdp{};
+  GaussianEstimate shift{};  // of normal scores (shift.hpp)
 };
 
 // Throws InvalidArgument for fewer than two scores on a side, scores that are not numbers, and

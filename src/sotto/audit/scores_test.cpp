@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "sotto/audit/shift.hpp"
 #include "sotto/core/error.hpp"
 #include "support/statistics.hpp"
 
@@ -60,6 +61,8 @@ TEST(Scores, BoundsOfNormalScoresAreBelowTheTruthAndNotFarFromIt) {
       EXPECT_LE(audit.one_run, audit.one_run_ceiling);
       EXPECT_GT(audit.one_run, 0.8 * s);
       EXPECT_LT(audit.one_run_gdp.mu, s);
+      EXPECT_LT(audit.shift.mu, s);
+      EXPECT_GT(audit.shift.mu, 0.93 * s);
     }
   }
 }
@@ -70,17 +73,43 @@ TEST(Scores, NullDataGiveAPositiveBoundAtMostAsOftenAsStated) {
   std::mt19937_64 engine(5);
   constexpr std::uint64_t kTrials = 1000;
   for (const ThresholdChoice choice : kChoices) {
-    std::uint64_t positive[4] = {};
+    std::uint64_t positive[5] = {};
     for (std::uint64_t i = 0; i < kTrials; ++i) {
       const ScoreAudit audit =
           audit_scores(normal_scores(200, 0, engine), normal_scores(200, 0, engine),
                        {.delta = 0, .confidence = 0.95, .choice = choice, .seed = i});
       const bool found[] = {audit.clopper_pearson > 0, audit.gdp.mu > 0, audit.one_run > 0,
-                            audit.one_run_gdp.mu > 0};
-      for (int k = 0; k < 4; ++k) positive[k] += found[k];
+                            audit.one_run_gdp.mu > 0, audit.shift.mu > 0};
+      for (int k = 0; k < 5; ++k) positive[k] += found[k];
     }
     for (const std::uint64_t p : positive) EXPECT_LE(p, 50u + 35u);  // 50 + 5 standard errors
   }
+}
+
+// The limit of the shift exceeds the truth in 5 % of trials: not more often, and about that often,
+// for few scores and for many, near and far (false alarm: 5 standard errors, below test::kAlpha).
+TEST(Scores, TheLimitOfAShiftErrsAsOftenAsStated) {
+  std::mt19937_64 engine(7);
+  constexpr int kTrials = 4000;
+  for (const auto& [scores, s] : {std::pair(15, 0.5), {15, 3.0}, {500, 0.27}, {500, 4.0}}) {
+    int wrong = 0;
+    for (int i = 0; i < kTrials; ++i)
+      wrong += shift_estimate(normal_scores(scores, s, engine), normal_scores(scores, 0, engine),
+                              1e-5, 0.05)
+                   .mu > s;
+    EXPECT_NEAR(wrong, 200, 69 + 8) << scores << " " << s;  // 8: the normal law for the t law
+  }
+}
+
+// The mutant: half the noise doubles the shift, and is seen.
+TEST(Scores, AShiftSeesNoiseThatIsTooSmall) {
+  std::mt19937_64 engine(9);
+  const auto found =
+      shift_estimate(normal_scores(1000, 2, engine), normal_scores(1000, 0, engine), 1e-5, 0.05);
+  EXPECT_GT(found.mu, 1.7);
+  EXPECT_GT(found.epsilon, 4.3771781);  // of μ = 1, which was claimed
+  EXPECT_EQ(shift_estimate(std::vector<double>(500, 1), std::vector<double>(500, 1), 1e-5, 0.05).mu,
+            0);
 }
 
 TEST(Scores, TiesProveNothing) {

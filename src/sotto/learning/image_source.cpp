@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sotto/core/error.hpp"
 #include "sotto/data/idx.hpp"
+#include "sotto/data/picture.hpp"
 #include "sotto/data/source_error.hpp"
+#include "sotto/learning/pictures.hpp"
 #include "sotto/learning/source.hpp"
 
 namespace sotto {
@@ -22,16 +25,22 @@ fs::path idx_file(const std::string& folder, const std::string& part, const std:
       if (fs::exists(path, ignored)) return path;
     }
   }
+  std::error_code ignored;
+  if (fs::is_regular_file(folder, ignored))
+    throw SourceError(fmt::format("'{}' is a file, and a folder of images is meant", folder),
+                      "name the folder that holds the IDX files");
   throw SourceError(
       fmt::format("'{}' holds no {}-{}-{}-ubyte, plain or .gz", folder, part, kind, digits),
-      "a folder of images holds the four IDX files of MNIST and its relatives");
+      "a folder of images holds the four IDX files of MNIST and its relatives; for predictions "
+      "PNG, "
+      "PGM or PPM pictures do");
 }
 
 class ImageSource : public Source {
  public:
   explicit ImageSource(const ImageFacts& facts) : facts_(facts) {}
 
-  void each(const std::function<void(const Block&)>& visit) final { visit(images()); }
+  void each(const std::function<void(const Block&)>& visit) override { visit(images()); }
   std::vector<int128> sum(std::size_t, const AddBlock&, std::size_t) final { refuse(); }
   Table table() final { refuse(); }
 
@@ -97,7 +106,63 @@ class ImageFolder final : public ImageSource {
   bool with_labels_;
 };
 
+// Pictures of a folder, some at a time.
+class Pictures final : public ImageSource {
+ public:
+  Pictures(PictureFiles files, const ImageFacts& facts)
+      : ImageSource(facts), files_(std::move(files)) {}
+
+  Images images() override { return some(0, files_.names.size()); }
+  void each(const std::function<void(const Block&)>& visit) override {
+    constexpr std::size_t kAtOnce = 4096;
+    for (std::size_t first = 0; first < files_.names.size(); first += kAtOnce)
+      visit(some(first, std::min(files_.names.size(), first + kAtOnce)));
+  }
+
+ private:
+  Images some(std::size_t first, std::size_t last) const {
+    Images images{facts_.height, facts_.width, {}, {}};
+    images.pixels.reserve((last - first) * facts_.height * facts_.width);
+    for (std::size_t i = first; i < last; ++i) {
+      const std::string path = (fs::path(files_.folder) / files_.names[i]).string();
+      const Picture picture = read_picture(path);
+      if (picture.height != facts_.height || picture.width != facts_.width)
+        throw DataError(
+            fmt::format("'{}' is a picture of {}x{} pixels; the model takes {}x{}", path,
+                        picture.height, picture.width, facts_.height, facts_.width),
+            "bring it to that size, as the images were that the model was trained on");
+      images.pixels.insert(images.pixels.end(), picture.pixels.begin(), picture.pixels.end());
+    }
+    return images;
+  }
+
+  PictureFiles files_;
+};
+
 }  // namespace
+
+PictureFiles picture_files(const std::string& path) {
+  PictureFiles files;
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    const fs::path one(path);
+    if (is_picture_name(path)) files = {one.parent_path().string(), {one.filename().string()}};
+    return files;
+  }
+  files.folder = path;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with("t10k-images")) return {};
+    if (std::error_code ignored; is_picture_name(name) && it->is_regular_file(ignored))
+      files.names.push_back(name);
+  }
+  std::sort(files.names.begin(), files.names.end());
+  return files;
+}
+
+std::unique_ptr<Source> pictures(PictureFiles files, const ImageFacts& facts) {
+  return std::make_unique<Pictures>(std::move(files), facts);
+}
 
 std::unique_ptr<Source> image_file(std::string path, const ImageFacts& facts) {
   return std::make_unique<ImageFile>(std::move(path), facts);

@@ -75,7 +75,8 @@ void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
   };
   if (axes.log_y) {
     for (int e : decade_ticks(axes.y0, axes.y1, 8))
-      horizontal(e, e == 0 ? "1" : "10" + superscript(e));
+      horizontal(e,
+                 std::abs(e) <= 4 ? fmt::format("{:.6g}", std::pow(10, e)) : "10" + superscript(e));
   } else {
     for (double y : linear_ticks(axes.y0, axes.y1, 6)) horizontal(y, fmt::format("{:.6g}", y));
   }

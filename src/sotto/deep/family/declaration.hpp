@@ -159,20 +159,28 @@ inline std::vector<Option> network_options() {
 
 inline Family network_declaration() {
   const std::vector<Option> options = network_options();
-  std::vector<std::string> names = {"hidden"};
+  std::vector<std::string> names = {"hidden", "context"};
   for (const Option& option : options) names.push_back(option.name);
   const std::vector<Task> tasks = {Task::classify, Task::regress};
+  const Option hidden{.name = "hidden",
+                      .type = OptionType::list,
+                      .value = "W,W,…",
+                      .help = "widths of the hidden layers; default 128"};
   return {.name = "network",
           .title = "Networks",
           .kinds = {{"softmax", tasks, "one layer, of a class or a number; also of images"},
-                    {"mlp",
-                     tasks,
-                     "layers that are fully connected; also of images",
-                     {{.name = "hidden",
-                       .type = OptionType::list,
-                       .value = "W,W,…",
-                       .help = "widths of the hidden layers; default 128"}}},
-                    {"cnn", {Task::classify}, "convolutions, of images"}},
+                    {"mlp", tasks, "layers that are fully connected; also of images", {hidden}},
+                    {"cnn", {Task::classify}, "convolutions, of images"},
+                    {"sequence",
+                     {Task::transform},
+                     "the value of each column from those before it: text, one character a column",
+                     {hidden,
+                      {.name = "context",
+                       .type = OptionType::whole,
+                       .value = "K",
+                       .help = "columns that a value is predicted from",
+                       .fallback = "12",
+                       .range = Range::between(1, 1000)}}}},
           .methods = {{"auto", "noisy stochastic gradient descent"},
                       {"gradient", "noisy stochastic gradient descent", names},
                       {"none", "plain training, NOT PRIVATE", names}},

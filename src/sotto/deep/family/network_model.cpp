@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/deep/family/detail/network_records.hpp"
+#include "sotto/deep/family/detail/sequence.hpp"
 #include "sotto/deep/training/safetensors.hpp"
 #include "sotto/deep/training/safetensors_layout.hpp"
 
@@ -24,16 +25,7 @@ class NetworkModel final : public SupervisedModel {
     network_->eval();
   }
 
-  Files files() const override {
-    TensorFile weights;
-    for (const auto& p : network_->named_parameters()) weights.tensors[p.key()] = p.value();
-    weights.metadata["format"] = "sotto";
-    if (files_.not_private) weights.metadata["warning"] = "NOT PRIVATE";
-    Files files = {{kWeights, to_safetensors(weights)},
-                   {kNetwork, to_json(network_->options()).dump(1) + "\n"}};
-    if (files_.torchscript) files["model.pt"] = to_torchscript(network_);
-    return files;
-  }
+  Files files() const override { return files_of(network_, files_); }
 
  private:
   // A network whose weights are not finite says nothing: all classes are then equally likely.
@@ -129,6 +121,13 @@ void check_fit(const NetworkOptions& network, const Facts& facts, std::string_vi
     return;
   }
   const Encoder& encoder = *facts.encoder;
+  if (network.kind == NetworkKind::sequence) {
+    if (network.input[0] != static_cast<std::int64_t>(encoder.features().size()) ||
+        encoder.hot_columns() != encoder.features().size() ||
+        network.outputs != values_of_places(facts))
+      fail("a record has other places or values than the sequence");
+    return;
+  }
   if (network.input != std::vector{static_cast<std::int64_t>(encoder.width())})
     fail(fmt::format("an encoded record has {} features, the network takes others",
                      encoder.width()));
@@ -141,7 +140,20 @@ void check_fit(const NetworkOptions& network, const Facts& facts, std::string_vi
 
 }  // namespace
 
+Files files_of(const Network& network, NetworkFiles how) {
+  TensorFile weights;
+  for (const auto& p : network->named_parameters()) weights.tensors[p.key()] = p.value();
+  weights.metadata["format"] = "sotto";
+  if (how.not_private) weights.metadata["warning"] = "NOT PRIVATE";
+  Files files = {{kWeights, to_safetensors(weights)},
+                 {kNetwork, to_json(network->options()).dump(1) + "\n"}};
+  if (how.torchscript) files["model.pt"] = to_torchscript(network);
+  return files;
+}
+
 std::unique_ptr<Model> network_model(Network network, const Facts& facts, NetworkFiles files) {
+  if (network->options().kind == NetworkKind::sequence)
+    return sequence_model(std::move(network), facts, files);
   return std::make_unique<NetworkModel>(std::move(network), facts, files);
 }
 

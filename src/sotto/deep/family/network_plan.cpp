@@ -9,9 +9,11 @@
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/deep/family/detail/canary_training.hpp"
 #include "sotto/deep/family/detail/network_model.hpp"
 #include "sotto/deep/family/detail/network_records.hpp"
 #include "sotto/deep/family/detail/record_groups.hpp"
+#include "sotto/deep/family/detail/sequence.hpp"
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/models/detail/defaults.hpp"
 #include "sotto/deep/training/checkpoint.hpp"
@@ -88,6 +90,14 @@ NetworkOptions network_options(const Facts& facts, const TrainingRequest& reques
   network.outputs = classes == 0 ? 1 : static_cast<std::int64_t>(classes);
   network.activation = parse_activation(request.options.text("activation"));
   network.hidden = hidden_widths(request.options);
+  if (network.kind == NetworkKind::sequence) {
+    check_sequence_facts(facts);
+    network.input = {static_cast<std::int64_t>(facts.encoder->features().size())};
+    network.outputs = values_of_places(facts);
+    network.context =
+        std::min(network.input[0], static_cast<std::int64_t>(request.options.whole("context")));
+    return network;
+  }
   if (facts.encoder) {
     network.input = {static_cast<std::int64_t>(facts.encoder->width())};
   } else {
@@ -128,10 +138,18 @@ torch::Tensor losses_of(bool classification, const torch::Tensor& outputs,
                         : squared_loss(outputs.squeeze(1), targets);
 }
 
+// Shapes and types of records, for made-up ones.
+Records empty_records(const Facts& facts, bool classification, const NetworkOptions& network) {
+  if (network.kind != NetworkKind::sequence) return no_records(facts, classification);
+  const auto none = torch::zeros({0, network.input[0]}, torch::kLong);
+  return {none, none};
+}
+
 // A label that is none of the declared classes counts for nothing in training.
-Records training_records(Source& source, const Facts& facts, bool classification) {
+Records training_records(Source& source, const Facts& facts, bool classification, bool sequence) {
   if (facts.encoder) {
     const Table* table = source.in_memory();
+    if (sequence) return sequence_records(table != nullptr ? *table : source.table());
     return records_of(table != nullptr ? Block(*table) : Block(source.table()), classification);
   }
   const Records read = records_of(source.images(), true);
@@ -144,11 +162,13 @@ Records training_records(Source& source, const Facts& facts, bool classification
 
 NetworkTraining::NetworkTraining(const Facts& facts, const TrainingRequest& request)
     : facts_(facts),
-      classification_(!facts.classes().empty()),
+      sequence_(request.kind == name(NetworkKind::sequence)),
+      classification_(sequence_ || !facts.classes().empty()),
       torchscript_(request.options.flag("torchscript")),
       show_private_loss_(request.options.flag("show_private_loss")),
       delta_(request.delta.value_or(0)) {
-  check_target(facts, classification_ ? Task::classify : Task::regress, request.kind, "another");
+  if (!sequence_)
+    check_target(facts, classification_ ? Task::classify : Task::regress, request.kind, "another");
   if (facts.contributions != 1)
     throw Unsupported(fmt::format("networks take one record of a user, the schema allows {}",
                                   facts.contributions),
@@ -280,9 +300,10 @@ std::string NetworkTraining::estimate() const {
   std::vector<std::int64_t> shape = network_.input;
   shape.insert(shape.begin(), records);
   Network network(network_);
-  const torch::Tensor inputs = torch::rand(shape);
+  const torch::Tensor inputs = sequence_ ? torch::zeros(shape, torch::kInt64) : torch::rand(shape);
   const torch::Tensor targets =
-      torch::zeros({records}, classification_ ? torch::kInt64 : torch::kFloat32);
+      sequence_ ? inputs
+                : torch::zeros({records}, classification_ ? torch::kInt64 : torch::kFloat32);
   const auto step = [&] {
     losses_of(classification_, network->forward(inputs), targets).sum().backward();
   };
@@ -300,11 +321,15 @@ std::string NetworkTraining::estimate() const {
       std::min(static_cast<double>(trainer_options_.memory),
                static_cast<double>(memory) * plain_.batch / static_cast<double>(records));
   const OptimizerOptions& optimizer = trainer_options_.optimizer;
+  const auto figure = [](double value, double least, int digits, const char* unit) {
+    return value < least ? fmt::format("under {} {}", least, unit)
+                         : fmt::format("about {:.{}f} {}", value, digits, unit);
+  };
   return fmt::format(
-      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); about {} and {:.0f} MB here",
-      parameters_, epochs, optimizer.learning_rate, name(optimizer.kind),
-      seconds < 90 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60),
-      bytes / 1e6);
+      "{} parameters, {:.3g} epochs, learning rate {:.4g} ({}); {} and {} here", parameters_,
+      epochs, optimizer.learning_rate, name(optimizer.kind),
+      seconds < 90 ? figure(seconds, 0.1, 1, "s") : figure(seconds / 60, 1, 0, "min"),
+      figure(bytes / 1e6, 1, 0, "MB"));
 }
 
 void NetworkTraining::prepare(RunControl& control, Rng& rng) {
@@ -330,7 +355,7 @@ void NetworkTraining::prepare(RunControl& control, Rng& rng) {
     result_ = sha256(to_safetensors(trainer_->state()));
     return;
   }
-  trainer_->prepare(no_records(facts_, classification_));
+  trainer_->prepare(empty_records(facts_, classification_, network_));
   // Before a reservation that names this run: from here on a kill at any moment can be resumed.
   save(control);
 }
@@ -391,9 +416,19 @@ void NetworkTraining::fit(const Records& records, Rng& rng, RunControl& control)
 TrainedModel NetworkTraining::run(Source& source, Rng& rng, RunControl& control) {
   if (!trainer_) prepare(control, rng);
   if (trainer_->done() < trainer_->planned())
-    fit(training_records(source, facts_, classification_), rng, control);
+    fit(training_records(source, facts_, classification_, sequence_), rng, control);
   result_ = sha256(to_safetensors(trainer_->state()));
   return release(control.insecure_seed.has_value() || rng.kind() == "insecure_seed");
+}
+
+std::vector<double> NetworkTraining::scores_of_canaries(const std::vector<bool>& in, Source& source,
+                                                        Rng& rng) {
+  return CanaryTraining{.network = network_,
+                        .plan = plan_ ? &*plan_ : nullptr,
+                        .plain = plain_,
+                        .options = trainer_options_,
+                        .classification = classification_}
+      .scores(training_records(source, facts_, classification_, sequence_), in, rng);
 }
 
 TrainedModel NetworkTraining::release(bool insecure) {

@@ -18,10 +18,11 @@ void add_activation(torch::nn::Sequential& layers, const std::string& name, Acti
 }
 
 void add_dense(torch::nn::Sequential& layers, const NetworkOptions& options) {
-  layers->push_back(std::string("flatten"), torch::nn::Flatten());
-  std::int64_t width = options.features();
+  const bool sequence = options.kind == NetworkKind::sequence;
+  if (!sequence) layers->push_back(std::string("flatten"), torch::nn::Flatten());
+  std::int64_t width = sequence ? options.context * kSequenceWidth : options.features();
   int number = 1;
-  if (options.kind == NetworkKind::mlp) {
+  if (options.kind != NetworkKind::softmax) {
     for (const std::int64_t hidden : options.hidden) {
       layers->push_back(fmt::format("dense{}", number), torch::nn::Linear(width, hidden));
       add_activation(layers, fmt::format("activation{}", number++), options.activation);
@@ -58,9 +59,23 @@ NetworkImpl::NetworkImpl(NetworkOptions options) : options_(checked(std::move(op
   else
     add_dense(layers_, options_);
   register_module("layers", layers_);
+  if (options_.kind != NetworkKind::sequence) return;
+  values_ = torch::nn::Embedding(options_.outputs + 1, kSequenceWidth);  // the last: before all
+  register_module("values", values_);
 }
 
-torch::Tensor NetworkImpl::forward(const torch::Tensor& input) { return layers_->forward(input); }
+torch::Tensor NetworkImpl::forward(const torch::Tensor& input) {
+  if (options_.kind != NetworkKind::sequence) return layers_->forward(input);
+  const std::int64_t places = options_.input[0], context = options_.context;
+  // Made of the records' own rows, so that nothing depends on how many there are.
+  std::vector<torch::Tensor> row(static_cast<std::size_t>(context),
+                                 input.narrow(1, 0, 1).mul(0).add(options_.outputs));
+  row.push_back(input.narrow(1, 0, places - 1));
+  const torch::Tensor rows = values_(torch::cat(row, 1));
+  std::vector<torch::Tensor> seen;  // what stands so many places before each
+  for (std::int64_t k = 0; k < context; ++k) seen.push_back(rows.narrow(1, k, places));
+  return layers_->forward(torch::cat(seen, 2));
+}
 
 std::uint64_t count_parameters(const torch::nn::Module& model) {
   std::int64_t count = 0;

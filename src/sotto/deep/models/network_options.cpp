@@ -12,7 +12,7 @@
 namespace sotto::deep {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"softmax", "mlp", "cnn"};
+constexpr std::array<std::string_view, 4> kKinds = {"softmax", "mlp", "cnn", "sequence"};
 constexpr std::array<std::string_view, 6> kActivations = {"tanh",       "relu", "sigmoid",
                                                           "leaky_relu", "silu", "gelu"};
 
@@ -47,6 +47,16 @@ void check_images(const NetworkOptions& options) {
                           "use the model mlp");
 }
 
+void check_sequence(const NetworkOptions& options) {
+  if (options.input.size() != 1)
+    throw InvalidArgument("the model sequence takes rows of values", "use the model mlp or cnn");
+  if (options.context < 1 || options.context > options.input[0])
+    throw InvalidArgument(
+        fmt::format("a place of the sequence is predicted from {} others; it "
+                    "must be from 1 to {}",
+                    options.context, options.input[0]));
+}
+
 void check_count(std::int64_t parameters) {
   if (parameters > kMostParameters)
     throw InvalidArgument(fmt::format("the network has more than {} parameters", kMostParameters),
@@ -68,7 +78,8 @@ std::string_view name(NetworkKind kind) { return kKinds[static_cast<std::size_t>
 NetworkKind parse_network(std::string_view text) {
   for (std::size_t i = 0; i < kKinds.size(); ++i)
     if (kKinds[i] == text) return static_cast<NetworkKind>(i);
-  throw InvalidArgument(fmt::format("'{}' is not a network", text), "choose softmax, mlp or cnn");
+  throw InvalidArgument(fmt::format("'{}' is not a network", text),
+                        "choose softmax, mlp, cnn or sequence");
 }
 std::string_view name(Activation activation) {
   return kActivations[static_cast<std::size_t>(activation)];
@@ -93,7 +104,12 @@ std::int64_t NetworkOptions::parameters() const {
     layer(kChannels1 * kConvolution2 * kConvolution2, kChannels2);
     layer(kChannels2 * side_after_pooling(input[1]) * side_after_pooling(input[2]), kCnnHidden);
   }
-  if (kind == NetworkKind::mlp)
+  if (kind == NetworkKind::sequence) {
+    check_count((outputs + 1) * kSequenceWidth);
+    total = (outputs + 1) * kSequenceWidth;
+    check_count(width = context * kSequenceWidth);
+  }
+  if (kind == NetworkKind::mlp || kind == NetworkKind::sequence)
     for (const std::int64_t units : hidden) layer(width, units);
   layer(width, outputs);
   return total;
@@ -107,19 +123,23 @@ std::int64_t NetworkOptions::features() const {
 
 NetworkOptions checked(NetworkOptions options) {
   check_extents(options);
-  if (options.kind == NetworkKind::mlp && options.hidden.empty()) options.hidden = {128};
+  const bool dense = options.kind == NetworkKind::mlp || options.kind == NetworkKind::sequence;
+  if (dense && options.hidden.empty()) options.hidden = {128};
   if (options.kind == NetworkKind::cnn) check_images(options);
+  if (options.kind == NetworkKind::sequence) check_sequence(options);
   (void)options.parameters();  // throws when there are too many
   return options;
 }
 
 nlohmann::ordered_json to_json(const NetworkOptions& options) {
-  return {{"schema", 1},
-          {"kind", name(options.kind)},
-          {"input", options.input},
-          {"outputs", options.outputs},
-          {"hidden", options.hidden},
-          {"activation", name(options.activation)}};
+  nlohmann::ordered_json json = {{"schema", 1},
+                                 {"kind", name(options.kind)},
+                                 {"input", options.input},
+                                 {"outputs", options.outputs},
+                                 {"hidden", options.hidden},
+                                 {"activation", name(options.activation)}};
+  if (options.kind == NetworkKind::sequence) json["context"] = options.context;
+  return json;
 }
 
 NetworkOptions network_from_json(const nlohmann::ordered_json& json) {
@@ -129,7 +149,11 @@ NetworkOptions network_from_json(const nlohmann::ordered_json& json) {
                     .outputs = static_cast<std::int64_t>(
                         json_count(json.at("outputs"), "the network's outputs", kMostUnits)),
                     .hidden = extents(json.at("hidden"), "the network's hidden"),
-                    .activation = parse_activation(json.at("activation").get<std::string>())});
+                    .activation = parse_activation(json.at("activation").get<std::string>()),
+                    .context = json.contains("context")
+                                   ? static_cast<std::int64_t>(json_count(
+                                         json.at("context"), "the network's context", kMostUnits))
+                                   : 0});
   } catch (const nlohmann::json::exception&) {
     throw DataError("the description of the network lacks a field or has one of the wrong type");
   } catch (const InvalidArgument& e) {

@@ -13,7 +13,7 @@
 
 namespace sotto::deep {
 
-enum class NetworkKind { softmax, mlp, cnn };
+enum class NetworkKind { softmax, mlp, cnn, sequence };
 enum class Activation { tanh, relu, sigmoid, leaky_relu, silu, gelu };
 
 std::string_view name(NetworkKind kind);
@@ -24,10 +24,12 @@ Activation parse_activation(std::string_view text);  // throws InvalidArgument
 // Public: from the schema or the format of the images, never from their content.
 struct NetworkOptions {
   NetworkKind kind = NetworkKind::softmax;
-  std::vector<std::int64_t> input;  // shape of one record: {features} or {channels, height, width}
-  std::int64_t outputs = 2;         // classes, or 1 for a number
-  std::vector<std::int64_t> hidden = {};  // mlp: widths; empty: {128}
+  // Shape of one record: {features}, {channels, height, width}, or {places} of a sequence.
+  std::vector<std::int64_t> input;
+  std::int64_t outputs = 2;               // classes, 1 for a number, or the values of a place
+  std::vector<std::int64_t> hidden = {};  // mlp, sequence: widths; empty: {128}
   Activation activation = Activation::tanh;
+  std::int64_t context = 0;  // sequence: values before a place that it is predicted from
 
   // Of checked options.
   std::int64_t features() const;    // numbers in one record
@@ -39,6 +41,9 @@ struct NetworkOptions {
 inline constexpr std::int64_t kChannels1 = 16, kConvolution1 = 8, kChannels2 = 32,
                               kConvolution2 = 4, kCnnHidden = 32;
 constexpr std::int64_t side_after_pooling(std::int64_t side) { return ((side - 2) / 2 - 4) / 2; }
+
+// The sequence: how many numbers stand for a value.
+inline constexpr std::int64_t kSequenceWidth = 16;
 
 inline constexpr std::int64_t kMostUnits = std::int64_t{1} << 31;       // of a layer or a record
 inline constexpr std::int64_t kMostParameters = std::int64_t{1} << 31;  // 8 GiB of weights

@@ -23,6 +23,8 @@ std::string linear(const std::string& layer) {
 }
 
 std::string forward_of(const NetworkOptions& options) {
+  if (options.kind == NetworkKind::sequence)
+    throw Unsupported("a sequence is not written as TorchScript", "leave out `torchscript`");
   const std::string activation = fmt::format("    x = torch.{}(x)\n", name(options.activation));
   std::string text = "def forward(self, x):\n";
   if (options.kind == NetworkKind::cnn) {

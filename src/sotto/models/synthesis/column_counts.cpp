@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kSure = 3;  // standard deviations from which a count is told from noise
 constexpr double kMostGaps = 0.99;
-constexpr double kAnywhere = 0.1;  // of what is likely: as likely in one place as in another
+constexpr double kAnywhere = 0.02;  // of what is likely: as likely in one place as in another
 
 // How likely a number is at a place between the bounds, up to a factor: a bell with the mean and
 // the variance of noisy counts of equal parts, where they show one.

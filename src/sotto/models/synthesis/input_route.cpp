@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kInput = "input";
 constexpr const char* kNone = "none";
-constexpr std::uint64_t kMostRecords = 1 << 20;
+// Records cost nothing: few declared ones are no reason to draw few.
+constexpr std::uint64_t kFewestRecords = 1 << 14, kMostRecords = 1 << 20;
 
 // Records as texts, encoded like those of a file.
 class DrawnTable {
@@ -69,7 +70,7 @@ class InputTraining final : public TrainingPlan {
   InputTraining(const Family& family, const Facts& facts, const TrainingRequest& request)
       : facts_(facts),
         kind_(request.kind),
-        records_(std::min(facts.declared_rows(), kMostRecords)),
+        records_(std::clamp(facts.declared_rows(), kFewestRecords, kMostRecords)),
         generator_facts_(generator_facts(facts)) {
     const Family synthesis = synthesis_family();
     const std::string& kind = synthesis.kinds.front().name;

@@ -14,6 +14,7 @@ struct NetworkFiles {
   bool not_private = false;  // said in the file of weights, which may travel alone
 };
 
+Files files_of(const Network& network, NetworkFiles files);
 // The network goes on to be used by the model.
 std::unique_ptr<Model> network_model(Network network, const Facts& facts, NetworkFiles files);
 

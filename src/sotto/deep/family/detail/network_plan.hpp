@@ -16,10 +16,11 @@
 #include "sotto/deep/models/network.hpp"
 #include "sotto/deep/training/trainer.hpp"
 #include "sotto/learning/family.hpp"
+#include "sotto/learning/gradient_canaries.hpp"
 
 namespace sotto::deep {
 
-class NetworkTraining final : public TrainingPlan {
+class NetworkTraining final : public TrainingPlan, public GradientCanaries {
  public:
   // Throws InvalidArgument, Unsupported, DataError, BudgetExceeded.
   NetworkTraining(const Facts& facts, const TrainingRequest& request);
@@ -33,6 +34,8 @@ class NetworkTraining final : public TrainingPlan {
   std::string result() const override { return result_; }
   using TrainingPlan::run;
   TrainedModel run(Source& source, Rng& rng, RunControl& control) override;
+  std::vector<double> scores_of_canaries(const std::vector<bool>& in, Source& source,
+                                         Rng& rng) override;
 
  private:
   void plan_steps(const TrainingRequest& request);
@@ -43,7 +46,7 @@ class NetworkTraining final : public TrainingPlan {
   std::string note(const Trainer& trainer, double seconds);
 
   Facts facts_;
-  bool classification_;
+  bool sequence_, classification_;  // a sequence: of the value at each place
   bool torchscript_, show_private_loss_;
   double delta_;
   NetworkOptions network_;
