@@ -357,6 +357,43 @@ TEST_P(VisibleOutput, OfPrivateSweeps) {
   }
 }
 
+// The same trials on neighbours: nothing but what was released may differ, with scores on public
+// rows and with noisy ones.
+TEST_P(VisibleOutput, OfTuning) {
+  const std::string s = schema(), test = write("public.csv", Writer(7).rows(kRows)),
+                    grid = path("grid.toml");
+  std::ofstream(grid) << "[space.rule]\n";
+  std::vector<Words> all;
+  for (const Family* family : own_families()) {
+    for (const Kind& kind : family->kinds) {
+      const std::string method = family->methods.front().name;
+      std::string last;
+      for (const Offer& offer : offers_of(*family, kind)) {
+        if (offer.method != method || offer.target.empty() || offer.target == last) continue;
+        last = offer.target;
+        for (const Words& score : {Words{"--validation", test}, Words{"--score-share", "0.3"}}) {
+          const Words words = Words{"tune",          "--schema", s,
+                                    "--model",       kind.name,  "--target",
+                                    offer.target,    "--grid",   grid,
+                                    "--epsilon",     "2",        "--delta",
+                                    "1e-6",          "--out",    path("made"),
+                                    "--trials-mean", "2"} +
+                              score;
+          Rng rng = Rng::insecure_seed(1);
+          if (run_words(words + Words{"--data", "absent.csv", "--dry-run"}, rng).code == 0)
+            all.push_back(words);
+        }
+      }
+    }
+  }
+  ASSERT_FALSE(all.empty());
+  for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+    const Neighbours n = neighbours(relation(), seed, true);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const Words& words : all) expect_same(words, a, b, seed);
+  }
+}
+
 // What the ledger is told must be the same, too: entries, spends, refusals.
 TEST_P(VisibleOutput, OfChargedRuns) {
   const std::string s = schema();

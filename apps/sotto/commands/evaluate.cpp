@@ -83,6 +83,26 @@ void run(const Arguments& arguments, Context& context) {
     if (threshold) decide(rows, *threshold);
     return rows;
   };
+  std::optional<Artifact> other;
+  if (arguments.given("baseline")) {
+    if (subject.groups.empty() || has_budget(arguments) || subject.labels.empty())
+      throw InvalidArgument("--baseline is for --groups of classes, on rows without a budget",
+                            "it shows what privacy cost each group");
+    other = read_artifact(arguments.text("baseline"), families());
+    if (other->model->columns().front().labels != subject.labels || !other->facts.encoder)
+      throw InvalidArgument("--baseline is a model of other classes");
+    subject.baseline = [&] {
+      const Encoder& own = *other->facts.encoder;
+      TableOptions reading = table_options(arguments, own.schema());
+      Subject ignored;
+      const auto column = add_groups(arguments, own, reading, ignored);
+      std::vector<ScoredRow> rows;
+      applied_source(arguments, other->facts, reading)->each([&](const Block& block) {
+        for (ScoredRow& row : other->model->score(block, column)) rows.push_back(std::move(row));
+      });
+      return rows;
+    };
+  }
   if (arguments.given("metric")) return run_metric(arguments, context, subject);
   run_evaluation(arguments, context, subject);
 }
@@ -94,7 +114,14 @@ Command evaluate_command() {
   options.push_back({.name = "groups",
                      .type = Type::text,
                      .value = "COLUMN",
-                     .help = "also one line for each group of this categorical column",
+                     .help =
+                         "also by groups of this categorical column: rates of each and the gaps "
+                         "between them",
+                     .group = "Data"});
+  options.push_back({.name = "baseline",
+                     .type = Type::file,
+                     .value = "DIR",
+                     .help = "a model without privacy: --groups then shows what privacy cost each",
                      .group = "Data"});
   options.push_back(threshold_option());
   options.push_back(metric_option("this figure and nothing else, without a budget"));

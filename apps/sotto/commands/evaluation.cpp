@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "group_text.hpp"
 #include "paid/cost.hpp"
 #include "paid/ritual.hpp"
 #include "sotto/core/certified_directory.hpp"
@@ -14,6 +15,7 @@
 #include "sotto/core/text.hpp"
 #include "sotto/learning/certify.hpp"
 #include "sotto/learning/class_measures.hpp"
+#include "sotto/learning/group_runs.hpp"
 #include "sotto/learning/private_evaluation.hpp"
 
 namespace sotto::cli {
@@ -138,6 +140,15 @@ std::string to_text(bool classification, const PrivateQuality& q) {
   return text + fmt::format(", about {:.0f} rows", q.rows);
 }
 
+GroupReport report_of(const Subject& subject, const std::vector<ScoredRow>& rows) {
+  if (!subject.baseline)
+    return group_report(group_counts(rows, subject.labels.size(), subject.groups));
+  GroupRuns runs(subject.labels.size(), subject.groups);
+  runs.set_baseline(subject.baseline());
+  runs.add(rows);
+  return runs.report();
+}
+
 void run_plain(const Arguments& arguments, Context& context, const Subject& subject) {
   const std::vector<ScoredRow> rows = subject.score();
   const Evaluation result = evaluate(subject.classification(), rows, subject.groups);
@@ -146,6 +157,8 @@ void run_plain(const Arguments& arguments, Context& context, const Subject& subj
     throw DataError("there are no rows to evaluate the model on", "give a file with rows");
   const Confusion confusion = confusion_of(rows, subject.labels.size());
   const ClassMeasures measures = class_measures(confusion);
+  const bool grouped = classes && !subject.groups.empty();
+  const GroupReport report = grouped ? report_of(subject, rows) : GroupReport{};
   if (arguments.flag("json")) {
     Json json = {{"schema", 1}, {"private", false}, {"warning", "NOT PRIVATE"}};
     json.update(to_json(classes, result.classification, result.regression));
@@ -159,11 +172,14 @@ void run_plain(const Arguments& arguments, Context& context, const Subject& subj
       const GroupQuality& group = result.groups[g];
       Json line = {{"group", group.group}};
       line.update(to_json(classes, group.classification, group.regression));
-      if (classes)
+      if (classes) {
         add_measures(line, class_measures(confusion_of(rows, subject.labels.size(), g)),
                      subject.labels, calibration_error(rows, g));
+        add_figures(line, report.groups[g], subject.labels);
+      }
       json["groups"].push_back(std::move(line));
     }
+    if (grouped) json["gaps"] = gaps_json(report, subject.labels);
     context.out.print("{}\n", json.dump());
   } else {
     context.out.print("{}\n", to_text(classes, result.classification, result.regression));
@@ -172,6 +188,7 @@ void run_plain(const Arguments& arguments, Context& context, const Subject& subj
           "{}", Lines{measures_text(measures, confusion, subject.labels, calibration_error(rows))});
     for (const GroupQuality& g : result.groups)
       context.out.print("  {:<24} {}\n", g.group, to_text(classes, g.classification, g.regression));
+    if (grouped) context.out.print("{}", Lines{group_table(report, subject.labels)});
     context.out.print("{}\n", kNotPrivate);
   }
 }
@@ -217,6 +234,9 @@ void show_result(const Arguments& arguments, Context& context, const Subject& su
                                                 result.all.confusion, subject.labels, {})});
   for (std::size_t g = 0; g < subject.groups.size(); ++g)
     context.out.print("  {:<24} {}\n", subject.groups[g], to_text(classes, of_group(g)));
+  if (classes && !subject.groups.empty())
+    context.out.print("{}", Lines{group_table(group_report(group_counts(result, subject.groups)),
+                                              subject.labels)});
   context.out.print("  guarantee  {} on the evaluation data\n  plan       {}\n", promise, plan);
   if (arguments.given("insecure-seed")) context.out.print("  {}\n", kInsecure);
 }
@@ -228,12 +248,17 @@ void add_result(Json& json, const Subject& subject, const PrivateEvaluation& res
     add_measures(json, class_measures(result.all.confusion), subject.labels, {});
     json["labels"] = subject.labels;
   }
-  if (!subject.groups.empty()) json["groups"] = Json::array();
+  if (subject.groups.empty()) return;
+  json["groups"] = Json::array();
+  const GroupReport report =
+      classes ? group_report(group_counts(result, subject.groups)) : GroupReport{};
   for (std::size_t g = 0; g < subject.groups.size(); ++g) {
     Json line = {{"group", subject.groups[g]}};
     line.update(to_json(classes, result.groups.empty() ? result.all : result.groups[g]));
+    if (classes) add_figures(line, report.groups[g], subject.labels);
     json["groups"].push_back(std::move(line));
   }
+  if (classes) json["gaps"] = gaps_json(report, subject.labels);
 }
 
 void run_private(const Arguments& arguments, Context& context, const Subject& subject) {

@@ -24,6 +24,8 @@ struct Subject {
   std::vector<std::string> groups = {};                // labels of the groups asked for
   std::map<std::string, std::string> files = {};       // of the model, with their digests
   std::function<std::vector<ScoredRow>()> score = {};  // reads the data. Private
+  // The same rows by a model without privacy; none: nothing to compare with.
+  std::function<std::vector<ScoredRow>()> baseline = {};
 
   bool classification() const { return !labels.empty(); }
 };

@@ -81,7 +81,13 @@ void add_protocol_options(Command& command, bool with_auto) {
   if (with_auto)
     command.variants.push_back({.value = "auto",
                                 .title = "Chosen by its error",
-                                .help = "the least variance for these categories and epsilon"});
+                                .help = "the least error for these categories and epsilon",
+                                .options = {{.name = "expected-reports",
+                                             .type = Type::whole,
+                                             .value = "N",
+                                             .help = "about how many there will be; without, a "
+                                                     "million",
+                                             .range = Range::between(1, 0x1p32)}}});
 }
 
 local::Declaration declared_protocol(const Arguments& arguments) {
@@ -101,7 +107,10 @@ local::Declaration declared_protocol(const Arguments& arguments) {
     if (k < 2)
       throw InvalidArgument("auto chooses for two categories or more",
                             "name them with --values, or say how many with --domain");
-    start.protocol = local::best_protocol(start.epsilon, k);
+    start.protocol = local::best_protocol(start.epsilon, k,
+                                          arguments.given("expected-reports")
+                                              ? arguments.whole("expected-reports")
+                                              : local::kExpectedReports);
   }
   const local::ProtocolKind& kind = local::protocol_kind(start.protocol);
   const std::vector<Option> options = local::protocol_options(kind);

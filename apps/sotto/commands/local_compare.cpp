@@ -1,22 +1,20 @@
 // sotto local compare: the error that every protocol would have, before anything is collected.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "local.hpp"
+#include "local_plot.hpp"
 #include "shell/output_file.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/local/server/choice.hpp"
-#include "sotto/report/svg_plot.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using namespace sotto::local;
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kColors[] = {"#1f5fa8", "#c0392b", "#218c53", "#8e44ad", "#b9770e",
-                                   "#117a8b", "#7f6000", "#5d6d7e", "#d2527f", "#34495e"};
 
 double share_of(const Arguments& arguments) {
   return arguments.given("share") ? arguments.number("share")
@@ -43,8 +41,8 @@ std::string plot_of(const Arguments& arguments) {
       if (found == plot.series.end())
         found =
             plot.series.insert(found, {.label = p.protocol,
-                                       .color = kColors[plot.series.size() % std::size(kColors)],
-                                       .dashed = plot.series.size() >= std::size(kColors) / 2});
+                                       .color = plot_color(plot.series.size()),
+                                       .dashed = plot.series.size() >= std::size(kPlotColors) / 2});
       found->points.emplace_back(e, p.standard_error);
     }
   }
@@ -55,7 +53,7 @@ void run(const Arguments& arguments, Context& context) {
   const double epsilon = arguments.number("epsilon");
   const std::uint64_t k = arguments.whole("domain"), n = arguments.whole("reports");
   const auto all = predicted_errors(epsilon, k, n, share_of(arguments));
-  const std::string chosen = best_protocol(epsilon, k);
+  const std::string chosen = best_protocol(epsilon, k, n);
   if (arguments.given("plot")) write_file(arguments.text("plot"), plot_of(arguments));
   if (arguments.flag("json")) {
     Json list = Json::array();

@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "local.hpp"
+#include "local_certificate.hpp"
+#include "paid/signing.hpp"
 #include "shell/output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
@@ -117,12 +119,18 @@ Json of_rappor(const Rappor& rappor, std::span<const std::int64_t> cells,
 Json of_numbers(const Declaration& d, Aggregator& aggregator, bool smooth) {
   Named result;
   if (auto* wave = dynamic_cast<WaveAggregator*>(&aggregator)) {
+    const EstimatedMean mean = wave->mean();
+    result.emplace_back("mean", estimated("value", mean.value, mean.standard_error));
     const std::vector<double> shares = wave->distribution(smooth);
-    const double lower = d.parameter("lower"), width = d.parameter("upper") - lower;
-    for (std::size_t i = 0; i < shares.size(); ++i)
-      result[fmt::format("{:.6g}", lower + width * static_cast<double>(i) /
-                                               static_cast<double>(shares.size() - 1))] =
-          estimated("frequency", shares[i]);
+    const double lower = d.parameter("lower"), upper = d.parameter("upper"), width = upper - lower;
+    // As many digits as tell the positions of narrow bounds apart.
+    const double offset = std::max(std::abs(lower), std::abs(upper)) / width;
+    const int digits = std::min(17, 6 + static_cast<int>(std::max(0.0, std::log10(offset))));
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const double part = static_cast<double>(i) / static_cast<double>(shares.size() - 1);
+      result.emplace_back(fmt::format("{:.{}g}", lower + width * part, digits),
+                          estimated("frequency", shares[i]));
+    }
     return result;
   }
   const auto means = dynamic_cast<MeanAggregator&>(aggregator).means();
@@ -227,6 +235,8 @@ Json from_accumulator(const Arguments& arguments, Context& context) {
                  {"central", central_json(d, accumulator.reports(),
                                           Delta(arguments.number("delta")), context)}};
   if (d.insecure) result["generator"] = kInsecure;
+  if (arguments.given("certificate"))
+    certify_estimate(arguments, d, accumulator.reports(), result["estimates"], context);
   return result;
 }
 
@@ -254,6 +264,12 @@ void print(const Json& result, Context& context) {
 }
 
 void run(const Arguments& arguments, Context& context) {
+  if (arguments.given("sign") && !arguments.given("certificate"))
+    throw InvalidArgument("--sign is about a certificate, and none is asked for",
+                          "add --certificate FILE");
+  if (arguments.given("params") && arguments.given("certificate"))
+    throw Unsupported("what published counts rest on is not known: they have no certificate",
+                      "collect the reports themselves");
   const Json result = arguments.given("params") ? published_rappor(arguments)
                                                 : from_accumulator(arguments, context);
   if (arguments.flag("json")) {
@@ -265,6 +281,13 @@ void run(const Arguments& arguments, Context& context) {
 
 }  // namespace
 
+namespace {
+Option in_group(Option option, const char* group) {
+  option.group = group;
+  return option;
+}
+}  // namespace
+
 Command local_estimate_command() {
   return {
       .name = "estimate",
@@ -274,10 +297,17 @@ Command local_estimate_command() {
           "need not add up to 1. --consistency makes shares of them, which is no longer unbiased. "
           "The central guarantee is that of whoever sees only the estimates, if the collector is "
           "trusted not to show single reports. For words the candidates are named; RAPPOR's "
-          "published counts.csv can be decoded with --params and --map.",
+          "published counts.csv can be decoded with --params and --map.\n\nA certificate claims "
+          "the "
+          "local guarantee, which trusts nobody, or with --trust shuffler the central one, and "
+          "says "
+          "what that rests on.",
       .examples = {{"All of it", "sotto local estimate counts.acc"},
                    {"As shares", "sotto local estimate counts.acc --consistency simplex"},
-                   {"For other programs", "sotto local estimate counts.acc --json"}},
+                   {"For other programs", "sotto local estimate counts.acc --json"},
+                   {"With a certificate of the central guarantee",
+                    "sotto local estimate counts.acc --certificate counts.json --trust shuffler && "
+                    "sotto verify counts.json"}},
       .positionals = {{.name = "ACCUMULATOR",
                        .help = "written by sotto local collect, or RAPPOR's counts.csv",
                        .type = Type::file}},
@@ -327,6 +357,19 @@ Command local_estimate_command() {
                    .help = "of the central guarantee",
                    .fallback = "1e-8",
                    .range = Range::inside(0, 1)},
+                  {.name = "certificate",
+                   .type = Type::file,
+                   .value = "FILE",
+                   .help = "also write a certificate, from which epsilon can be computed again",
+                   .group = "Certificate"},
+                  {.name = "trust",
+                   .type = Type::choice,
+                   .value = "WHOM",
+                   .help = "whom its claim trusts: nobody, or whoever shuffles or collects",
+                   .fallback = "nobody",
+                   .choices = {"nobody", "shuffler"},
+                   .group = "Certificate"},
+                  in_group(sign_option(), "Certificate"),
                   json_option(),
                   output_option()},
       .run = run};

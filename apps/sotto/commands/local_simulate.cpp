@@ -1,10 +1,13 @@
 // sotto local simulate: public values in, the error that protocols really have on them out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "local.hpp"
+#include "local_plot.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/data/byte_source.hpp"
 
@@ -69,6 +72,38 @@ Measured measure(const Declaration& d, const Population& population, std::uint64
   return result;
 }
 
+// Measured errors as dots, what the formulas predict as dashed lines.
+class ErrorPlot {
+ public:
+  explicit ErrorPlot(const Population& population, std::uint64_t rounds)
+      : plot_{.title = "Error of a share by local protocols",
+              .subtitle = fmt::format("{} public values of {} kinds, {} rounds",
+                                      population.values.size(), population.names.size(), rounds),
+              .x_label = "epsilon of a report",
+              .y_label = "root mean square error",
+              .log_x = true,
+              .log_y = true,
+              .series = {},
+              .warning = "NOT PRIVATE"} {}
+
+  void begin(const std::string& protocol) {
+    const char* color = plot_color(plot_.series.size() / 2);
+    plot_.series.push_back({.label = protocol, .color = color, .dots = true});
+    plot_.series.push_back({.label = protocol + ", predicted", .color = color, .dashed = true});
+  }
+  void add(double epsilon, const Measured& m) {
+    plot_.series[plot_.series.size() - 2].points.emplace_back(epsilon, m.root_mean_square);
+    plot_.series.back().points.emplace_back(epsilon, m.predicted);
+  }
+  std::string svg() {
+    for (PlotSeries& s : plot_.series) std::ranges::sort(s.points);
+    return to_svg(plot_);
+  }
+
+ private:
+  Plot plot_;
+};
+
 void run(const Arguments& arguments, Context& context) {
   const Population population = read_population(arguments.text("in"));
   context.note("values of a simulation are public: its result is NOT PRIVATE");
@@ -88,6 +123,7 @@ void run(const Arguments& arguments, Context& context) {
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
   Json list = Json::array();
+  ErrorPlot plot(population, arguments.whole("rounds"));
   if (!arguments.flag("json"))
     context.out.print("{:<10} {:>8} {:>14} {:>14} {:>14}\n", "protocol", "epsilon", "rms error",
                       "predicted", "worst error");
@@ -95,11 +131,13 @@ void run(const Arguments& arguments, Context& context) {
     const ProtocolKind& kind = protocol_kind(name);
     if (kind.input != Input::category || !kind.one_time || !kind.listed)
       throw InvalidArgument(fmt::format("{} is not a protocol for categories", name));
+    plot.begin(name);
     for (const double epsilon : epsilons) {
       const Declaration d =
           declare({.protocol = name, .epsilon = epsilon, .domain = population.names.size()},
                   OptionValues(protocol_options(kind), {}));
       const Measured m = measure(d, population, arguments.whole("rounds"), rng);
+      plot.add(epsilon, m);
       list.push_back({{"protocol", name},
                       {"epsilon", epsilon},
                       {"root_mean_square_error", m.root_mean_square},
@@ -110,6 +148,7 @@ void run(const Arguments& arguments, Context& context) {
                           m.root_mean_square, m.predicted, m.worst);
     }
   }
+  if (arguments.given("plot")) write_file(arguments.text("plot"), plot.svg());
   if (arguments.flag("json"))
     context.out.print("{}\n", Json{{"schema", 1},
                                    {"values", population.values.size()},
@@ -130,7 +169,10 @@ Command local_simulate_command() {
               "public or made-up data only.",
           .examples = {{"Two protocols, two epsilons",
                         "sotto local simulate --in values.txt --protocols grr,oue --epsilon 1,2 "
-                        "--rounds 20"}},
+                        "--rounds 20"},
+                       {"The curves as a plot",
+                        "sotto local simulate --in values.txt --protocols grr,oue --plot "
+                        "errors.svg"}},
           .options = {{.name = "in",
                        .type = Type::file,
                        .value = "FILE",
@@ -151,6 +193,10 @@ Command local_simulate_command() {
                        .help = "how often each is tried",
                        .fallback = "10",
                        .range = Range::between(1, 1e6)},
+                      {.name = "plot",
+                       .type = Type::file,
+                       .value = "FILE.svg",
+                       .help = "also draw the errors over epsilon, measured and predicted"},
                       json_option(),
                       output_option(),
                       insecure_seed_option()},

@@ -71,9 +71,8 @@ void check_place(const std::string& place, bool resume) {
 
 }  // namespace
 
-Resuming::Resuming(const Arguments& arguments, Context& context, const Family& family,
-                   const Facts& facts)
-    : arguments_(arguments), resumable_(family.resumable) {
+Resuming::Resuming(const Arguments& arguments, Context& context, bool resumable, const Facts& facts)
+    : arguments_(arguments), resumable_(resumable) {
   control_.progress = [&context](std::uint64_t steps) {
     return context.progress("training", steps);
   };
@@ -81,9 +80,10 @@ Resuming::Resuming(const Arguments& arguments, Context& context, const Family& f
   if (arguments.given("insecure-seed")) control_.insecure_seed = arguments.whole("insecure-seed");
   if (!resumable_ || arguments.flag("dry-run")) return;
   control_.stop = [] { return stop_asked != 0; };
-  control_.checkpoints = Checkpoints{.path = checkpoint_place(arguments),
-                                     .seconds = arguments.number("checkpoint-seconds"),
-                                     .resume = arguments.flag("resume")};
+  const bool timed = find_option(arguments.command(), "checkpoint-seconds") != nullptr;
+  const double seconds = timed ? arguments.number("checkpoint-seconds") : 0;
+  control_.checkpoints = Checkpoints{
+      .path = checkpoint_place(arguments), .seconds = seconds, .resume = arguments.flag("resume")};
   check_place(control_.checkpoints->path, control_.checkpoints->resume);
   declared_ = digest_of(facts, arguments.text("model"),
                         arguments.given("dataset") ? arguments.text("dataset") : "");

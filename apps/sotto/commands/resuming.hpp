@@ -1,6 +1,6 @@
 // What a training run has from outside: its progress, the signals that stop it, its checkpoint.
 //
-// A family that is not resumable gets progress alone. For the others the checkpoint is written
+// A run that is not resumable gets progress alone. For the others the checkpoint is written
 // before the reservation that names the run, so that from then on a kill at any moment can be
 // resumed and is paid for once.
 #pragma once
@@ -15,7 +15,7 @@ namespace sotto::cli {
 class Resuming {
  public:
   // Throws InvalidArgument when --resume and the checkpoint do not go together.
-  Resuming(const Arguments& arguments, Context& context, const Family& family, const Facts& facts);
+  Resuming(const Arguments& arguments, Context& context, bool resumable, const Facts& facts);
 
   // Everything but the payment. Throws VerificationFailed when the checkpoint is another run's.
   Ready prepare(TrainingPlan& plan, Rng& rng, const Payment& payment);

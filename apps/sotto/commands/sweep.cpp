@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
+#include <utility>
 
+#include "many_models.hpp"
 #include "metric.hpp"
 #include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
@@ -29,6 +32,9 @@ struct Records {
 class Data {
  public:
   explicit Data(const Arguments& arguments) : arguments_(arguments) {}
+
+  // A column that test rows have beside those of the schema.
+  void add_group(std::string column) { extra_groups_.push_back(std::move(column)); }
 
   Records& of(const Facts& asked) {
     for (const auto& records : loaded_)
@@ -55,12 +61,14 @@ class Data {
   }
   void load_tables(Records& records) const {
     const Facts any = with_rows(records.asked, std::nullopt);
-    const TableOptions options = table_options(arguments_, any.encoder->schema());
+    TableOptions options = table_options(arguments_, any.encoder->schema());
     if (arguments_.given("test")) {
       records.train_table = load_table(arguments_.text("data"), *records.asked.encoder, options);
+      options.extra_groups = extra_groups_;
       encoders_.push_back(any.encoder);
       records.test_table = load_table(arguments_.text("test"), *any.encoder, options);
     } else {
+      options.extra_groups = extra_groups_;
       split(records, load_table(arguments_.text("data"), *any.encoder, options));
     }
     records.train = table_in_memory(*records.train_table);
@@ -77,6 +85,7 @@ class Data {
   }
 
   const Arguments& arguments_;
+  std::vector<std::string> extra_groups_;
   std::vector<std::unique_ptr<Records>> loaded_;
   mutable std::vector<std::shared_ptr<const Encoder>> encoders_;  // of test tables
 };
@@ -104,6 +113,7 @@ class FamilySweep final : public SweepSubject {
     facts_ = facts_of(arguments, family_, request(0, std::nullopt));
     metric_ = metric_named(arguments.given("metric") ? arguments.text("metric") : "",
                            facts_.classes().size());
+    if (arguments.given("groups")) find_groups(arguments.text("groups"));
   }
 
   std::vector<std::string> methods() const override { return methods_; }
@@ -129,17 +139,27 @@ class FamilySweep final : public SweepSubject {
     const auto plan = plan_training(family_, records.facts, wanted);
     chosen_[method] = plan->explain().method;
     std::vector<double> values;
+    GroupRuns* runs = nullptr;
+    if (!groups_.empty()) {
+      runs = &group_runs_.try_emplace({method, epsilon}, facts_.classes().size(), groups_)
+                  .first->second;
+      if (!arguments_.flag("private")) runs->set_baseline(baseline(rng));
+    }
     for (std::uint64_t i = 0; i < repeats; ++i) {
-      values.push_back(quality(*plan, records, rng));
+      const std::vector<ScoredRow> rows = scored(*plan, records, rng);
+      values.push_back(measured(metric_, facts_.classes().size(), rows));
+      if (runs != nullptr) runs->add(rows);
       done();
     }
     return values;
   }
+  const GroupRuns* groups(std::size_t method, double epsilon) const override {
+    const auto found = group_runs_.find({method, epsilon});
+    return found == group_runs_.end() ? nullptr : &found->second;
+  }
+  std::vector<std::string> labels() const override { return facts_.classes(); }
   double without_privacy(Rng& rng) override {
-    TrainingRequest wanted = request(0, std::nullopt);
-    wanted.method = "none";
-    Records& records = data_.of(facts_of(arguments_, family_, wanted));
-    return quality(*plan_training(family_, records.facts, wanted), records, rng);
+    return measured(metric_, facts_.classes().size(), baseline(rng));
   }
   // What "auto" became, where there was a choice.
   std::string curve(std::size_t method) const override {
@@ -157,14 +177,47 @@ class FamilySweep final : public SweepSubject {
     return wanted;
   }
 
-  double quality(TrainingPlan& plan, Records& records, Rng& rng) const {
+  std::vector<ScoredRow> scored(TrainingPlan& plan, Records& records, Rng& rng) const {
     const TrainedModel trained = plan.run(*records.train, rng);
     const Model& model = *trained.value();
     std::vector<ScoredRow> rows;
     records.test->each([&](const Block& block) {
-      for (ScoredRow& row : model.score(block)) rows.push_back(std::move(row));
+      for (ScoredRow& row : model.score(block, group_)) rows.push_back(std::move(row));
     });
-    return measured(metric_, model.columns().front().labels.size(), rows);
+    if (by_class_)
+      for (ScoredRow& row : rows) row.group = static_cast<std::uint32_t>(row.target);
+    return rows;
+  }
+  // What a model without privacy says of the test rows; with those options that mean something to
+  // it.
+  const std::vector<ScoredRow>& baseline(Rng& rng) {
+    if (!baseline_) {
+      const TrainingRequest wanted = fitting_request(arguments_, family_, "none", std::nullopt);
+      Records& records = data_.of(facts_of(arguments_, family_, wanted));
+      baseline_ = scored(*plan_training(family_, records.facts, wanted), records, rng);
+    }
+    return *baseline_;
+  }
+
+  void find_groups(const std::string& column) {
+    if (facts_.classes().empty())
+      throw InvalidArgument("--groups of a sweep is about classes, and the target is a number",
+                            "sotto evaluate --groups measures errors by group");
+    by_class_ =
+        facts_.encoder ? facts_.encoder->target().column().name == column : column == "class";
+    if (by_class_) {
+      groups_ = facts_.classes();
+      return;
+    }
+    if (!facts_.encoder)
+      throw InvalidArgument("--groups of images can only be their class", "write --groups class");
+    const auto& declared = facts_.encoder->groups();
+    const auto found = std::find_if(declared.begin(), declared.end(), [&](const ColumnEncoder& c) {
+      return c.column().name == column;
+    });
+    if (found == declared.end()) data_.add_group(column);
+    groups_ = facts_.encoder->group(column).labels();
+    group_ = static_cast<std::size_t>(found - declared.begin());
   }
 
   const Arguments& arguments_;
@@ -175,6 +228,11 @@ class FamilySweep final : public SweepSubject {
   std::vector<std::string> methods_;
   std::vector<std::string> chosen_;
   std::string metric_;
+  std::vector<std::string> groups_;
+  std::optional<std::size_t> group_;  // of the table's group columns
+  bool by_class_ = false;
+  std::optional<std::vector<ScoredRow>> baseline_;
+  std::map<std::pair<std::size_t, double>, GroupRuns> group_runs_;
 };
 
 void run(const Arguments& arguments, Context& context) {
@@ -207,6 +265,12 @@ Command sweep_command() {
                      .help = "routes to privacy, one curve each",
                      .fallback = "auto"});
   options.push_back(metric_option("what is measured; default: accuracy, or r2 of a number"));
+  options.push_back({.name = "groups",
+                     .type = Type::text,
+                     .value = "COLUMN",
+                     .help =
+                         "also by groups of the test rows: a categorical column, or the class of "
+                         "images"});
   options.push_back({.name = "epsilons",
                      .type = Type::list,
                      .value = "A,B,C",
@@ -232,7 +296,8 @@ Command sweep_command() {
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "DIR",
-                     .help = "directory for sweep.csv, sweep.svg and sweep.html"});
+                     .help = "directory for sweep.csv, sweep.svg and sweep.html; of groups also "
+                             "groups.csv, groups.svg and groups.html"});
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());

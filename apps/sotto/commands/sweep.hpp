@@ -10,6 +10,7 @@
 #include "options/model_options.hpp"
 #include "shell/context.hpp"
 #include "sotto/core/event.hpp"
+#include "sotto/learning/group_runs.hpp"
 
 namespace sotto::cli {
 
@@ -33,9 +34,16 @@ class SweepSubject {
   virtual std::vector<double> qualities(std::size_t method, double epsilon, std::uint64_t repeats,
                                         Rng& rng, const std::function<void()>& done) = 0;
   virtual double without_privacy(Rng& rng) = 0;
+  // What the runs of a method at a budget say of groups; null where none were asked for.
+  virtual const GroupRuns* groups(std::size_t, double) const { return nullptr; }
+  virtual std::vector<std::string> labels() const { return {}; }  // of the classes
   // The name of the curve, known after its runs.
   virtual std::string curve(std::size_t method) const { return methods()[method]; }
 };
+
+// By its place, under whatever name; the content is not compared, because the answer would depend
+// on it. A folder holds training and test files side by side.
+bool is_same_file(const std::string& a, const std::string& b);
 
 // A row is held out for measurement with this probability, by a fixed rule: the data is public.
 // Throws DataError when nothing is left.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "group_text.hpp"
 #include "paid/ritual.hpp"
 #include "shell/output_file.hpp"
 #include "sotto/accounting/account.hpp"
@@ -39,14 +40,6 @@ std::vector<double> epsilons_of(const Arguments& arguments) {
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
-}
-
-// By its place, under whatever name; the content is not compared, because the answer would depend
-// on it. A folder holds training and test files side by side.
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code absent;
-  if (std::filesystem::is_directory(a, absent)) return false;
-  return a == b || std::filesystem::equivalent(a, b, absent);
 }
 
 struct Sweep {
@@ -164,6 +157,85 @@ void print_table(const UtilityReport& report, Context& context) {
     context.out.print("without privacy    {} {:.4f}\n", report.metric, *report.non_private);
 }
 
+// What the runs say of groups, budget by budget.
+struct GroupLine {
+  std::string curve;
+  double epsilon;
+  const GroupRuns* runs;
+  GroupReport report;
+};
+std::vector<GroupLine> group_lines(const Sweep& sweep, const SweepSubject& subject) {
+  std::vector<GroupLine> lines;
+  for (std::size_t m = 0; m < sweep.tried.size(); ++m)
+    for (const double epsilon : sweep.tried[m])
+      if (const GroupRuns* runs = subject.groups(m, epsilon))
+        lines.push_back({subject.curve(m), epsilon, runs, runs->report()});
+  return lines;
+}
+
+Json to_json(const std::vector<GroupLine>& lines, const std::vector<std::string>& labels) {
+  Json json = Json::array();
+  for (const GroupLine& line : lines) {
+    Json groups = Json::array();
+    for (const GroupFigures& g : line.report.groups) {
+      Json one = {{"group", g.group}, {"rows", g.rows}};
+      add_figures(one, g, labels);
+      groups.push_back(std::move(one));
+    }
+    json.push_back({{"method", line.curve},
+                    {"epsilon", line.epsilon},
+                    {"runs", line.runs->runs()},
+                    {"groups", std::move(groups)},
+                    {"gaps", gaps_json(line.report, labels)}});
+  }
+  return json;
+}
+
+// One curve for each group: its accuracy over ε.
+UtilityReport group_curves(const UtilityReport& whole, const std::vector<GroupLine>& lines) {
+  UtilityReport report = whole;
+  report.metric = "accuracy";
+  report.smaller_is_better = false;
+  report.non_private.reset();  // groups have a figure each
+  report.curves.clear();
+  for (const GroupLine& line : lines)
+    for (std::size_t g = 0; g < line.runs->groups().size(); ++g) {
+      const std::string name = whole.curves.size() > 1 ? line.curve + ", " + line.runs->groups()[g]
+                                                       : line.runs->groups()[g];
+      const std::vector<double> values = line.runs->accuracies(g);
+      if (values.empty()) continue;  // no row of this group among the test rows
+      auto curve = std::find_if(report.curves.begin(), report.curves.end(),
+                                [&](const UtilityCurve& c) { return c.method == name; });
+      if (curve == report.curves.end()) {
+        report.curves.push_back({name, {}});
+        curve = report.curves.end() - 1;
+      }
+      curve->points.push_back({line.epsilon, values});
+    }
+  const auto add_fact = [&](const GroupLine& line, const char* what,
+                            const std::optional<Gap>& gap) {
+    if (gap)
+      report.facts.emplace_back(
+          fmt::format("{} at ε = {:g}", what, line.epsilon),
+          fmt::format("{:.4f} (95 %: {:.4f} to {:.4f}), {} above {}", gap->value,
+                      gap->interval_95.lower, gap->interval_95.upper, gap->largest, gap->smallest));
+  };
+  for (const GroupLine& line : lines) {
+    add_fact(line, "gap in accuracy", line.report.accuracy);
+    add_fact(line, "gap in demographic parity", line.report.demographic_parity);
+    add_fact(line, "gap in equalized odds", line.report.equalized_odds);
+    add_fact(line, "gap in privacy cost", line.report.privacy_cost);
+  }
+  return report;
+}
+
+void print_groups(const std::vector<GroupLine>& lines, const std::vector<std::string>& labels,
+                  Context& context) {
+  for (const GroupLine& line : lines)
+    context.out.print("{}, epsilon {:g}, mean of {} runs\n{}", context.bold(line.curve),
+                      line.epsilon, line.runs->runs(), Lines{group_table(line.report, labels)});
+}
+
 void make_place(const Arguments& arguments) {
   if (!arguments.given("out"))
     throw InvalidArgument("sotto sweep needs --out DIR, the place of the curve");
@@ -176,6 +248,12 @@ void make_place(const Arguments& arguments) {
 }
 
 }  // namespace
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code absent;
+  if (std::filesystem::is_directory(a, absent)) return false;
+  return a == b || std::filesystem::equivalent(a, b, absent);
+}
 
 std::vector<bool> held_out_rows(std::size_t rows, double fraction) {
   Rng rng = Rng::insecure_seed(1);
@@ -265,10 +343,20 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
     write_file(place / "sweep.csv", utility_csv(report));
     write_file(place / "sweep.svg", utility_svg(report));
     write_file(place / "sweep.html", utility_html(report));
+    const std::vector<GroupLine> groups = group_lines(sweep, subject);
+    if (!groups.empty()) {
+      const UtilityReport curves = group_curves(report, groups);
+      std::vector<GroupRow> rows;
+      for (const GroupLine& line : groups) rows.push_back({line.curve, line.epsilon, &line.report});
+      write_file(place / "groups.csv", group_csv(rows));
+      write_file(place / "groups.svg", utility_svg(curves));
+      write_file(place / "groups.html", utility_html(curves));
+    }
     if (arguments.flag("json")) {
       json["metric"] = report.metric;
       json["curves"] = to_json(report);
       json["non_private"] = report.non_private ? Json(*report.non_private) : Json(nullptr);
+      if (!groups.empty()) json["groups"] = to_json(groups, subject.labels());
       json["out"] = arguments.text("out");
       if (payment != nullptr) payment->add_to(json);
       context.out.print("{}\n", json.dump());
@@ -276,8 +364,10 @@ void run_sweep(const Arguments& arguments, Context& context, SweepSubject& subje
     }
     context.out.print("{}\n", context.bold(report.warning));
     print_table(report, context);
-    context.out.print("{}{}\nwrote sweep.csv, sweep.svg and sweep.html to {}\n",
+    print_groups(groups, subject.labels(), context);
+    context.out.print("{}{}\nwrote sweep.csv, sweep.svg and sweep.html{} to {}\n",
                       is_private ? "spent: " : "if the data were private: ", total,
+                      groups.empty() ? "" : ", and groups.csv, groups.svg and groups.html",
                       arguments.text("out"));
   };
   perform(arguments, context, std::move(work));

@@ -1,6 +1,7 @@
 // The table itself: which commands there are, in the order in which help lists them.
 #include "commands/commands.hpp"
 #include "commands/pate.hpp"
+#include "commands/tune.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -54,13 +55,13 @@ Command make_table() {
                   json_option()},
       .commands =
           {
-              release_command(),  schema_command(),    train_command(),   evaluate_command(),
-              predict_command(),  transform_command(), sweep_command(),   synthesize_command(),
-              inspect_command(),  verify_command(),    ledger_command(),  key_command(),
-              audit_command(),    attack_command(),    account_command(), calibrate_command(),
-              local_command(),    noise_command(),     bench_command(),   completion_command(),
-              man_command(),      help_command(),      docs_command(),    pate_command(),
-              features_command(),
+              release_command(),    schema_command(),    train_command(),    evaluate_command(),
+              predict_command(),    transform_command(), tune_command(),     sweep_command(),
+              synthesize_command(), inspect_command(),   verify_command(),   ledger_command(),
+              key_command(),        audit_command(),     attack_command(),   account_command(),
+              calibrate_command(),  local_command(),     noise_command(),    bench_command(),
+              completion_command(), pate_command(),      features_command(), man_command(),
+              help_command(),       docs_command(),
           },
   };
   root.options.back().group = "Common options";

@@ -112,7 +112,7 @@ void run(const Arguments& arguments, Context& context) {
   const Cost cost = plan->event() ? cost_of(*plan->event(), plan->relation(), arguments) : Cost{};
   const std::string guarantee = promise(plan->event(), facts, cost);
   std::string key;
-  Resuming resuming(arguments, context, family, facts);
+  Resuming resuming(arguments, context, family.resumable, facts);
 
   PaidWork<TrainedModel> work;
   if (plan->event()) work.spec = Spec{plan->relation(), {*plan->event()}};

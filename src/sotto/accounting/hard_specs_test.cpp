@@ -145,6 +145,50 @@ TEST(HardSpecs, LossesThatProtectNothingAreNotComputed) {
   EXPECT_GT(epsilon(spec, Delta(5e-3)).upper, 1e6);
 }
 
+Event mixture(double sigma, std::vector<double> sensitivities, std::vector<double> probabilities) {
+  return GaussianMixtureEvent{sigma, std::move(sensitivities), std::move(probabilities)};
+}
+
+// 6.5 s before: the gap comes from a δ near the end of the doubles, and finer grids do not close
+// it.
+TEST(HardSpecs, AGapThatNoGridClosesIsLeft) {
+  const Spec spec{
+      Relation::add_remove,
+      {GaussianEvent::from_multiplier(1.888),
+       poisson_sampled(mixture(0.9753, {0.5277, 0.28, 1.2062}, {0.9089, 0.0909, 0.0002}), 0.2865)}};
+  Bound b;
+  EXPECT_LT(seconds_of([&] { b = by(Accountant::pld, spec, 4.6e-265); }), 3);
+  EXPECT_LT(b.upper, 43.5);
+  EXPECT_GT(b.lower, 26.5);
+}
+
+// 20 s before: 64 points of a curve, each the composition of 713 mixtures, below that of the other
+// part.
+TEST(HardSpecs, PartsThatAreNeverTheWorstAreNotComputed) {
+  const Event slow = repeat(mixture(1.1906, {1.2, 0.5084, 0}, {0.9705, 0.0002, 0.0293}), 713);
+  const Spec spec{Relation::zero_out,
+                  {repeat(ParallelEvent{{GaussianEvent{0.018, 7.98, Basis::exact}, slow}}, 16)}};
+  EXPECT_LT(
+      seconds_of([&] { EXPECT_THROW((void)by(Accountant::pld, spec, 2.8e-32), AccountingError); }),
+      3);
+}
+
+// 11 s before, and then no answer: where δ is 1 for most of the curve, it is asked where it falls.
+TEST(HardSpecs, CurvesAreAskedWhereTheyFall) {
+  const Event draws =
+      SampledEvent{.scheme = Scheme::with_replacement,
+                   .size = 21,
+                   .population = 69,
+                   .event = share(DiscreteGaussianEvent{0.5395, 1.3405, 0.0789, 6})};
+  const Spec spec{Relation::replace_one,
+                  {repeat(ParallelEvent{{draws, DiscreteGaussianEvent{0.01164, 1, 1.0 / 3, 35},
+                                         DiscreteGaussianEvent{2.458e-5, 0.01024, 6e-6, 1}}},
+                          2)}};
+  Bound b;
+  EXPECT_LT(seconds_of([&] { b = by(Accountant::pld, spec, 7e-10); }), 5);
+  EXPECT_LT(b.upper, 2e5);
+}
+
 TEST(HardSpecs, DrawingOftenWithReplacementIsBoundedQuickly) {
   for (const std::uint64_t population : {10, 1'000, 1'000'000}) {
     const SampledEvent e{Scheme::with_replacement, 1, 1'000'000, population,

@@ -128,6 +128,25 @@ TEST(Soundness, ALawFromACurveHasTheCurve) {
   EXPECT_GE(low.hockey_stick(0.01), 0.7 * std::exp(-5) * (1 - 1e-11));
 }
 
+// Asked at few places, the curve is still one that the true one lies below.
+TEST(Soundness, ACurveThatIsAskedWhereItFallsLiesAboveTheTruth) {
+  for (double mu : {1.0, 300.0}) {
+    const double end = mu * mu / 2 + 12 * mu;
+    int asked = 0;
+    const auto curve = [&](double e) { return ++asked, std::exp(gaussian_log_delta(mu, e)); };
+    const DeltaCurve found = falling_curve(end, 64, curve);
+    EXPECT_LE(asked, mu > 1 ? 30 : 65);
+    ASSERT_EQ(found.deltas.size(), 65u);
+    const LossLaw law = law_from_curve(found);
+    for (std::size_t i = 0; i < found.deltas.size(); ++i) {
+      const double e = found.epsilons[i], truth = curve(e);
+      EXPECT_GE(found.deltas[i], truth) << mu << " at " << e;
+      EXPECT_LE(found.deltas[i], truth * (1 + 2e-9)) << mu << " at " << e;
+      EXPECT_GE(law.hockey_stick(e), truth * (1 - 1e-11)) << mu << " at " << e;
+    }
+  }
+}
+
 // ---- private selection ----
 
 // Randomized response, the larger answer wins; nothing when there was no run.

@@ -65,7 +65,7 @@ double variance(const std::vector<double>& cells, const std::vector<double>& slo
 // The mean over a histogram of a value that each cell has.
 std::optional<PrivateMetric> mean_of(const std::vector<double>& cells,
                                      const std::vector<double>& values, double sigma, double z,
-                                     double upper) {
+                                     double upper, double lower = 0) {
   double total = 0, sum = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     total += cells[i];
@@ -76,7 +76,7 @@ std::optional<PrivateMetric> mean_of(const std::vector<double>& cells,
   const double mean = sum / total;
   std::vector<double> slopes;
   for (const double v : values) slopes.push_back((v - mean) / total);
-  return metric(mean, variance(cells, slopes, sigma), z, 0, upper);
+  return metric(mean, variance(cells, slopes, sigma), z, lower, upper);
 }
 
 // negatives, then positives, by rising score.
@@ -159,7 +159,15 @@ void add_scores(PrivateQuality& q, const std::vector<double>& cells, bool binary
     }
   }
   q.log_loss = mean_of(cells, losses, sigma, z, kLargest + 1);
-  if (binary) q.auc = area(cells, sigma, z);
+  if (!binary) return;
+  q.auc = area(cells, sigma, z);
+  // The probability that was said less what happened, in the middle of each bin.
+  std::vector<double> excess(cells.size());
+  for (std::size_t b = 0; b < kBins; ++b) {
+    excess[b] = 1 / (1 + std::exp(-middle_of(b, -kLargest, kLargest)));
+    excess[kBins + b] = excess[b] - 1;
+  }
+  q.calibration = mean_of(cells, excess, sigma, z, 1, -1);
 }
 
 // sums: (1, |e|, e², t, t²) in units of `unit`.
@@ -329,6 +337,8 @@ Release<PrivateEvaluation> PrivateEvaluationPlan::run(const std::vector<ScoredRo
   const auto measure = [&](std::size_t group, std::size_t count, std::optional<double> n) {
     PrivateQuality q;
     const double sigma = standard_deviation(noise_[0]) * std::sqrt(static_cast<double>(count));
+    q.sigma = sigma;
+    q.z = z;
     if (classification) {
       add_accuracy(q, slice(first, static_cast<std::size_t>(k * k), group, count), options_.classes,
                    n, sigma, z);

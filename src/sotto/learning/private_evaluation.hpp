@@ -53,6 +53,8 @@ struct PrivateQuality {
   std::optional<PrivateMetric> accuracy, auc, log_loss;
   std::optional<PrivateMetric> r2, rmse, mae;  // in the unit of the target
   std::vector<std::vector<double>> confusion;  // noisy: true class × predicted class
+  double sigma = 0, z = 0;  // of the noise of a confusion count; of a 95 % interval
+  std::optional<PrivateMetric> calibration;  // two classes: mean probability less share
 };
 
 struct PrivateEvaluation {

@@ -12,6 +12,8 @@
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
+#include "sotto/accounting/pld/pld_accountant.hpp"
+#include "sotto/accounting/renyi/detail/renyi_selection.hpp"
 #include "sotto/accounting/renyi/detail/renyi_table.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
@@ -171,11 +173,86 @@ EpsilonCurve with_replacement(const SampledEvent& e, Relation relation) {
   };
 }
 
+// Runs that are ε-DP make the best of a truncated negative binomial number of them (2 + η)ε-DP: the
+// limit of the Rényi bound at infinite orders, where the number of runs no longer counts [PS22].
+double pure_selection(const PrivateSelectionEvent& e, Relation relation) {
+  if (e.distribution != SelectionDistribution::truncated_negative_binomial) return kInfinity;
+  double sum = 0;
+  try {
+    for (const Run& run : run_lengths(*e.event))
+      sum = add_up(
+          sum, multiply_up(event_epsilon(run.event, relation, 0), static_cast<double>(run.count)));
+  } catch (const Unsupported&) {
+    return kInfinity;
+  }
+  return e.mean == 1 ? sum : widen_up((2 + e.shape) * sum, 4 * kUlp);
+}
+
+// The best of K runs by the privacy profile of one. With F the probability that a run is at most y
+// and φ the generating function of K, the best has φ'(F) times the density of one run, φ' ≤ E[K].
+// Between neighbours φ'(F) changes by a factor of at most e^c: truncated negative binomial,
+// c = (1 + η)·ln(e^ε̂ + (1 − γ)/γ·δ̂) for any (ε̂, δ̂) of one run; Poisson, c = E[K]·δ̂ at ε̂ = 0.
+// So δ(ε + c) ≤ E[K]·δ₁(ε) (docs/math/tuning.md).
+class ByProfile {
+ public:
+  ByProfile(const PrivateSelectionEvent& e, Relation relation)
+      : state_(std::make_shared<State>(State{e, Spec{relation, {*e.event}}})) {}
+
+  double operator()(double delta) const {
+    const PrivateSelectionEvent& e = state_->selection;
+    // Of these nothing but a Rényi curve is known: no profile says more.
+    for (const Run& run : run_lengths(*e.event))
+      if (run.event.get_if<ZcdpEvent>() || run.event.get_if<TcdpEvent>()) return kInfinity;
+    const double room = next_down(delta / std::max(1.0, e.mean));
+    if (!(room > 0 && room < 1)) return kInfinity;
+    try {
+      return e.mean == 1 && tnb() ? one(delta) : widen_up(add_up(one(room), shift()), 8 * kUlp);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::internal || error.code() == ErrorCode::interrupted) throw;
+      return kInfinity;  // runs whose loss distribution is not known
+    }
+  }
+
+ private:
+  static constexpr double kTolerance = 1e-3;
+  struct State {
+    PrivateSelectionEvent selection;
+    Spec run;
+    double shift = -1;
+  };
+  bool tnb() const {
+    return state_->selection.distribution == SelectionDistribution::truncated_negative_binomial;
+  }
+  double one(double delta) const {
+    return pld_epsilon(state_->run, Delta(delta), kTolerance, Wanted::upper).upper;
+  }
+  double shift() const {
+    State& s = *state_;
+    if (s.shift >= 0) return s.shift;
+    if (!tnb())
+      return s.shift = multiply_up(s.selection.mean, pld_delta(s.run, 0, kTolerance).upper);
+    const double gamma = truncated_negative_binomial_gamma(s.selection.shape, s.selection.mean);
+    const double odds = widen_up((1 - gamma) / gamma, 4 * kUlp);
+    s.shift = kInfinity;
+    for (double share = 0.5; share > 1e-5; share /= 2) {
+      const double failure = share / std::max(1.0, odds);
+      const double c = (1 + s.selection.shape) * std::log(std::exp(one(failure)) + odds * failure);
+      s.shift = std::min(s.shift, widen_up(c, 16 * kUlp));
+    }
+    return s.shift;
+  }
+  std::shared_ptr<State> state_;
+};
+
 // K runs with an inner failure probability d: both hypotheses are within E[K]·d in total variation
 // of runs without failures, so δ(ε) grows by (1 + e^ε)·E[K]·d.
 EpsilonCurve selection(const PrivateSelectionEvent& e, Relation relation) {
   const auto pair = pure_parameters(*e.event, relation);
-  if (!pair || pair->delta == 0) return ByRenyi(e, relation);
+  if (!pair || pair->delta == 0)
+    return [renyi = ByRenyi(e, relation), profile = ByProfile(e, relation),
+            pure = pure_selection(e, relation)](double delta) {
+      return delta <= 0 ? pure : std::min({pure, renyi(delta), profile(delta)});
+    };
   PrivateSelectionEvent clean = e;
   clean.event = share(PureEvent{pair->epsilon});
   return [curve = ByRenyi(clean, relation), failures = e.mean * pair->delta](double delta) {

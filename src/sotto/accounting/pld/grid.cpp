@@ -211,11 +211,17 @@ StepLaw CellGrid::lower_step() const {
   return {point_, merge_cells(loss_, cell_, surplus_), p_infinite_, shift_, slack_};
 }
 
-CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& plan) {
-  Range range;
-  if (law.fold) range.include(0);
-  for (const LossAtom& a : law.atoms) range.include(a.loss);
+namespace {
+// The losses of a law but for its tails, and how far its pieces reach in their own coordinate.
+struct Extent {
+  Range losses;
   double reach = 0;
+};
+
+Extent extent_of(const LossLaw& law, double tail) {
+  Extent e;
+  if (law.fold) e.losses.include(0);
+  for (const LossAtom& a : law.atoms) e.losses.include(a.loss);
   for (const LossPiece& piece : law.pieces) {
     std::visit(
         [&](const auto& x) {
@@ -227,13 +233,30 @@ CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& p
                 "bounded",
                 "raise the noise multiplier");
           }
-          range.include(x.at(z0).loss);
-          range.include(x.at(z1).loss);
-          reach = std::max({reach, std::abs(z0), std::abs(z1)});
+          e.losses.include(x.at(z0).loss);
+          e.losses.include(x.at(z1).loss);
+          e.reach = std::max({e.reach, std::abs(z0), std::abs(z1)});
         },
         piece);
   }
-  if (!(range.low <= range.high)) range.low = range.high = 0;
+  if (!(e.losses.low <= e.losses.high)) e.losses.low = e.losses.high = 0;
+  return e;
+}
+}  // namespace
+
+double cells_to_make(const LossLaw& law, double h, double tail, const GridPlan& plan) {
+  const Range range = extent_of(law, tail).losses;
+  double cells = 0, from = range.low, stride = h;
+  for (const double level : plan.from) {
+    if (level > from) cells += (std::min(level, range.high) - from) / stride;
+    from = std::clamp(level, from, range.high);
+    stride *= 2;
+  }
+  return cells + (range.high - from) / stride;
+}
+
+CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& plan) {
+  const auto [range, reach] = extent_of(law, tail);
   if (!((range.high - range.low) / h < 3e7)) {
     throw AccountingError("the privacy loss of one use spans too many grid cells to be computed");
   }

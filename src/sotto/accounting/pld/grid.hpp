@@ -74,6 +74,9 @@ class CellGrid {
   double p_infinite_ = 0, q_infinite_ = 0, charged_ = 0, shift_ = 0, slack_ = 0;
 };
 
+// About how many cells such a grid has.
+double cells_to_make(const LossLaw& law, double h, double tail, const GridPlan& plan);
+
 // tail: bound of the mass cut off at each end of a continuous piece.
 CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& plan = {});
 

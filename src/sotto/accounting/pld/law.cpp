@@ -132,13 +132,47 @@ bool trim(LossLaw& law, double tail) {
   return law.atoms.size() + law.pieces.size() < parts;
 }
 
+DeltaCurve falling_curve(double end, int knots, const std::function<double(double)>& delta) {
+  constexpr double kFlat = 1e-9;
+  DeltaCurve curve;
+  for (int i = 0; i <= knots; ++i) curve.epsilons.push_back(end * i / knots);
+  std::vector<double>& d = curve.deltas;
+  d.assign(curve.epsilons.size(), 1);
+  const auto ask = [&](int i, double most) {
+    d[i] = std::min(most, delta(curve.epsilons[i]) * (1 + 1e-12));
+  };
+  ask(0, 1);
+  ask(knots, d[0]);
+  // Between two knots where δ is the same, it is the same.
+  const std::function<void(int, int)> between = [&](int i, int j) {
+    if (j - i < 2) return;
+    if (d[i] - d[j] <= kFlat * d[j]) {
+      std::fill(d.begin() + i + 1, d.begin() + j, d[i]);
+      return;
+    }
+    const int middle = (i + j) / 2;
+    ask(middle, d[i]);
+    between(i, middle);
+    between(middle, j);
+  };
+  between(0, knots);
+  for (int i = 1; i <= knots; ++i) d[i] = std::min(d[i], d[i - 1]);
+  return curve;
+}
+
 LossLaw law_from_curve(double end, int knots, const std::function<double(double)>& delta) {
-  std::vector<double> epsilons, deltas;
+  DeltaCurve curve;
   double least = 1;  // δ falls, so a bound at a smaller ε is one here
   for (int i = 0; i <= knots; ++i) {
-    epsilons.push_back(end * i / knots);
-    deltas.push_back(least = std::min(least, delta(epsilons.back()) * (1 + 1e-12)));
+    curve.epsilons.push_back(end * i / knots);
+    curve.deltas.push_back(least = std::min(least, delta(curve.epsilons.back()) * (1 + 1e-12)));
   }
+  return law_from_curve(curve);
+}
+
+LossLaw law_from_curve(const DeltaCurve& curve) {
+  const std::vector<double>&epsilons = curve.epsilons, &deltas = curve.deltas;
+  const auto knots = static_cast<double>(epsilons.size() - 1);
   // With x = e^ε the slope s of a chord from a to b is negative; e^{ε_b}·|s| seen from its right
   // end and e^{ε_a}·|s| from its left end are masses below 1, so nothing overflows. At a vertex
   // their difference is the P-mass of the law.

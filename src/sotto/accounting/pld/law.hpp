@@ -63,6 +63,15 @@ bool trim(LossLaw& law, double tail);
 // e^ε below these points and their mirror images.
 LossLaw law_from_curve(double end, int knots, const std::function<double(double)>& delta);
 
+// Upper bounds of δ at some ε, which rise; the bounds do not.
+struct DeltaCurve {
+  std::vector<double> epsilons, deltas;
+};
+// The same from bounds that are known.
+LossLaw law_from_curve(const DeltaCurve& curve);
+// For a δ that takes long: knots between two where it is the same to nine digits are not asked.
+DeltaCurve falling_curve(double end, int knots, const std::function<double(double)>& delta);
+
 // Mass that a law should have and lacks (an underflow, say) counts as lost: the law charges it.
 // Throws AccountingError for a law that is not made of numbers.
 void charge_missing_mass(LossLaw& law);

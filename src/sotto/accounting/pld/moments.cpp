@@ -5,9 +5,32 @@
 #include <numbers>
 
 namespace sotto {
+namespace {
+
+// A fine lattice has a hundred thousand atoms. For an estimate a few thousand will do, each the
+// mean of a few neighbours that are close.
+void thin_out(std::vector<LossNode>& nodes) {
+  constexpr std::size_t kEnough = 1 << 13;
+  if (nodes.size() <= 2 * kEnough) return;
+  std::ranges::sort(nodes, {}, &LossNode::loss);
+  const std::size_t most = nodes.size() / kEnough;
+  const double close = (nodes.back().loss - nodes.front().loss) / kEnough;
+  std::vector<LossNode> thin;
+  for (std::size_t i = 0; i < nodes.size();) {
+    const double from = nodes[i].loss;
+    double p = 0, above = 0;
+    for (std::size_t k = 0; k < most && i < nodes.size() && nodes[i].loss - from <= close; ++k, ++i)
+      p += nodes[i].p, above += nodes[i].p * (nodes[i].loss - from);
+    thin.push_back({from + above / p, p});
+  }
+  nodes = std::move(thin);
+}
+
+}  // namespace
 
 void LossMoments::add(std::vector<LossNode> nodes, std::uint64_t count) {
   std::erase_if(nodes, [](const LossNode& n) { return !(n.p > 0); });
+  thin_out(nodes);
   for (const LossNode& n : nodes) {
     largest_ = std::max(largest_, n.loss);
     largest_reverse_ = std::max(largest_reverse_, -n.loss);

@@ -143,53 +143,83 @@ double MixturePiece::high(double tail) const {
   return *std::max_element(p_means.begin(), p_means.end()) + normal_quantile_upper(std::log(tail));
 }
 
+namespace {
+// A mixture beside N(0,1): Σ w_i (e^{m_i(z − m_i/2)} − 1), its derivative, and Σ w_i.
+struct Excess {
+  double above = 0, slope = 0, mass = 0;
+};
+Excess excess_of(const std::vector<double>& weights, const std::vector<double>& means, double z) {
+  Excess x;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const double m = means[i], w = weights[i];
+    x.mass += w;
+    if (m == 0) continue;
+    const double e = w * std::expm1(m * (z - 0.5 * m));
+    x.above += e;
+    x.slope += m * (w + e);
+  }
+  return x;
+}
+
+// ln of a mixture by its largest term.
+double log_mixture(const std::vector<double>& w, const std::vector<double>& m, double z) {
+  double best = -kInfinity, sum = 0;
+  for (std::size_t i = 0; i < m.size(); ++i)
+    if (w[i] > 0) best = std::max(best, std::log(w[i]) - 0.5 * (z - m[i]) * (z - m[i]));
+  for (std::size_t i = 0; i < m.size(); ++i)
+    if (w[i] > 0) sum += std::exp(std::log(w[i]) - 0.5 * (z - m[i]) * (z - m[i]) - best);
+  return best + std::log(sum);
+}
+
+double posterior_mean(const std::vector<double>& w, const std::vector<double>& m, double z) {
+  double best = -kInfinity, sum = 0, mean = 0;
+  for (std::size_t i = 0; i < m.size(); ++i)
+    if (w[i] > 0) best = std::max(best, m[i] * (z - 0.5 * m[i]));
+  for (std::size_t i = 0; i < m.size(); ++i) {
+    const double weight = w[i] * std::exp(m[i] * (z - 0.5 * m[i]) - best);
+    sum += weight;
+    mean += weight * m[i];
+  }
+  return mean / sum;
+}
+
+// Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio
+// would be what is left of 1. Weights of P and of Q have one sum, which is below 1 in a part of a
+// law.
+struct Ratios {
+  Excess p, q;
+  Ratios(const MixturePiece& x, double z)
+      : p(excess_of(x.p_weights, x.p_means, z)), q(excess_of(x.q_weights, x.q_means, z)) {}
+  bool moderate() const {
+    return p.above > -0.5 * p.mass && p.above < kInfinity && q.above > -0.5 * q.mass &&
+           q.above < kInfinity;
+  }
+  double loss() const {
+    const double of_p = std::log1p(p.above / p.mass);
+    return q.above == 0 ? of_p : of_p - std::log1p(q.above / q.mass);
+  }
+  // The loss is ln of a ratio of mixtures, so its slope is the difference of two posterior means.
+  double slope() const { return p.slope / (p.mass + p.above) - q.slope / (q.mass + q.above); }
+};
+}  // namespace
+
 PieceNode MixturePiece::at(double z) const {
-  // Both densities relative to N(0,1): ratios stay moderate where the density does. Near 0 a ratio
-  // would be what is left of 1. Weights of P and of Q have one sum, which is below 1 in a part of a
-  // law.
-  double p = 0, q = 0, p_mass = 0, q_mass = 0;
-  for (std::size_t i = 0; i < p_means.size(); ++i) {
-    p_mass += p_weights[i];
-    p += p_weights[i] * std::expm1(p_means[i] * (z - 0.5 * p_means[i]));
-  }
-  for (std::size_t i = 0; i < q_means.size(); ++i) {
-    q_mass += q_weights[i];
-    q += q_weights[i] * std::expm1(q_means[i] * (z - 0.5 * q_means[i]));
-  }
+  const Ratios ratios(*this, z);
   const double base = phi(z);
-  if (p > -0.5 * p_mass && p < kInfinity && q > -0.5 * q_mass && q < kInfinity && base > 0) {
-    return {base * (p_mass + p), base * (q_mass + q),
-            std::log1p(p / p_mass) - std::log1p(q / q_mass)};
-  }
+  if (ratios.moderate() && base > 0)
+    return {base * (ratios.p.mass + ratios.p.above), base * (ratios.q.mass + ratios.q.above),
+            ratios.loss()};
   double pp = 0, qq = 0;
   for (std::size_t i = 0; i < p_means.size(); ++i) pp += p_weights[i] * phi(z - p_means[i]);
   for (std::size_t i = 0; i < q_means.size(); ++i) qq += q_weights[i] * phi(z - q_means[i]);
-  // ln of each mixture by its largest term.
-  const auto log_mix = [&](const std::vector<double>& w, const std::vector<double>& m) {
-    double best = -kInfinity, sum = 0;
-    for (std::size_t i = 0; i < m.size(); ++i)
-      if (w[i] > 0) best = std::max(best, std::log(w[i]) - 0.5 * (z - m[i]) * (z - m[i]));
-    for (std::size_t i = 0; i < m.size(); ++i)
-      if (w[i] > 0) sum += std::exp(std::log(w[i]) - 0.5 * (z - m[i]) * (z - m[i]) - best);
-    return best + std::log(sum);
-  };
-  return {pp, qq, log_mix(p_weights, p_means) - log_mix(q_weights, q_means)};
+  return {pp, qq, log_mixture(p_weights, p_means, z) - log_mixture(q_weights, q_means, z)};
 }
 
-// The loss is ln of a ratio of mixtures, so its slope is the difference of two posterior means.
-double MixturePiece::slope(double z) const {
-  const auto posterior = [&](const std::vector<double>& w, const std::vector<double>& m) {
-    double best = -kInfinity, sum = 0, mean = 0;
-    for (std::size_t i = 0; i < m.size(); ++i)
-      if (w[i] > 0) best = std::max(best, m[i] * (z - 0.5 * m[i]));
-    for (std::size_t i = 0; i < m.size(); ++i) {
-      const double weight = w[i] * std::exp(m[i] * (z - 0.5 * m[i]) - best);
-      sum += weight;
-      mean += weight * m[i];
-    }
-    return mean / sum;
-  };
-  return posterior(p_weights, p_means) - posterior(q_weights, q_means);
+MixturePiece::Slope MixturePiece::loss_and_slope(double z) const {
+  const Ratios ratios(*this, z);
+  if (ratios.moderate()) return {ratios.loss(), ratios.slope()};
+  return {log_mixture(p_weights, p_means, z) - log_mixture(q_weights, q_means, z),
+          posterior_mean(p_weights, p_means, z) - posterior_mean(q_weights, q_means, z)};
 }
 
 double MixturePiece::where(double loss, double hint) const {
@@ -200,12 +230,13 @@ double MixturePiece::where(double loss, double hint) const {
                             *std::min_element(q_means.begin(), q_means.end()));
   double low = -kInfinity, high = kInfinity, z = std::clamp(hint, -reach, reach);
   for (int i = 0; i < 200; ++i) {
-    const double miss = at(z).loss - loss;
+    const auto [here, slope] = loss_and_slope(z);
+    const double miss = here - loss;
     if (miss == 0) return z;
     if (miss < 0 && z >= reach) return kInfinity;
     if (miss > 0 && z <= -reach) return -kInfinity;
     (miss < 0 ? low : high) = z;
-    double next = z - miss / slope(z);
+    double next = z - miss / slope;
     if (!(next > low && next < high)) {
       next = std::isinf(low)    ? high - 1 - std::abs(high)
              : std::isinf(high) ? low + 1 + std::abs(low)

@@ -77,7 +77,10 @@ struct MixturePiece {
   double reverse_hockey_stick(double epsilon) const;
 
  private:
-  double slope(double z) const;  // dL/dz
+  struct Slope {
+    double loss, slope;  // L and dL/dz
+  };
+  Slope loss_and_slope(double z) const;
 };
 
 using LossPiece = std::variant<GaussianPiece, ExponentialPiece, MixturePiece>;

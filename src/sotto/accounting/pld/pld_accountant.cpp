@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/pld/catalogue.hpp"
@@ -102,6 +103,40 @@ std::vector<LawRun> laws_of(const Uses& uses, SampleView view) {
   return laws;
 }
 
+// The largest δ of several profiles at an ε. δ falls with ε, so whatever a profile said at a
+// smaller ε holds at a larger one: who cannot be the worst any more is not asked again.
+class WorstDelta {
+ public:
+  WorstDelta(const std::vector<PrivacyProfile>& profiles, double tolerance)
+      : profiles_(profiles), tolerance_(tolerance), known_(profiles.size()) {}
+
+  double operator()(double epsilon) {
+    // The one that said most at a smaller ε is the likeliest to be the worst here, too.
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < profiles_.size(); ++i) order.emplace_back(before(i, epsilon), i);
+    std::ranges::stable_sort(order, std::greater{}, [](const auto& o) { return o.first; });
+    double worst = 0;
+    for (const auto& [at_most, i] : order) {
+      if (at_most <= worst) break;
+      const double d =
+          profiles_[i].delta(epsilon, tolerance_, Direction::both, Wanted::upper).upper;
+      known_[i][epsilon] = std::min(d, at_most);
+      worst = std::max(worst, known_[i][epsilon]);
+    }
+    return worst;
+  }
+
+ private:
+  double before(std::size_t i, double epsilon) const {
+    const auto next = known_[i].upper_bound(epsilon);
+    return next == known_[i].begin() ? 1 : std::prev(next)->second;
+  }
+
+  const std::vector<PrivacyProfile>& profiles_;
+  double tolerance_;
+  std::vector<std::map<double, double>> known_;  // of each profile: δ by ε
+};
+
 // One use of parallel events whose branch may differ from use to use: the law of the largest δ of
 // all ways at every ε.
 LawRun parallel_run(const ParallelEvent& parallel, Relation relation, bool moved, SampleView view) {
@@ -116,21 +151,15 @@ LawRun parallel_run(const ParallelEvent& parallel, Relation relation, bool moved
   };
   if (laws.size() == 1 && one_law(laws.front())) return laws.front().front();
   constexpr double kEnd = 1e-25, kTolerance = 1e-2;
-  const auto delta_of = [&](const PrivacyProfile& p, double epsilon) {
-    return p.delta(epsilon, kTolerance, Direction::both, Wanted::upper).upper;
-  };
   double end = 1e-3;
-  const auto worst = [&](double epsilon) {
-    double d = 0;
-    for (const PrivacyProfile& p : profiles) d = std::max(d, delta_of(p, epsilon));
-    return d;
-  };
   for (const PrivacyProfile& p : profiles)
     end = std::max(end, p.epsilon(kEnd, kTolerance, Direction::both, Wanted::upper).upper);
+  WorstDelta worst(profiles, kTolerance);
   // A point of the curve is a closed form for one mechanism and a transform for several.
   const bool closed = std::ranges::all_of(laws, one_law);
   LawRun out;
-  out.upper = law_from_curve(end, closed ? 200 : 64, worst);
+  out.upper = closed ? law_from_curve(end, 200, std::ref(worst))
+                     : law_from_curve(falling_curve(end, 64, std::ref(worst)));
   out.attained = false;
   for (const auto& l : laws)
     if (one_law(l) && l.front().attained && !out.lower) out.lower = l.front().upper;

@@ -106,7 +106,10 @@ class PrivacyProfile {
                  const Saddle& saddle, bool reverse) const;
   bool dominated_on_coarse_grid(const Question& question, double h, double tail, double theta,
                                 double bound, const Candidate& candidate) const;
-  Grids grids_for(const Question& question, double h, double tail, double theta) const;
+  std::vector<GridPlan> plans_for(double h, double tail, double theta) const;
+  double cells_of(const std::vector<GridPlan>& plans, double h, double tail) const;
+  Grids grids_for(const Question& question, const std::vector<GridPlan>& plans, double h,
+                  double tail, double theta) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
   double finest_grid(const Question& question, const Candidate& candidate) const;
   double choose_grid(const Question& question, const Candidate& candidate) const;

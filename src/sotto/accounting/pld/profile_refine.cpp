@@ -26,6 +26,7 @@ constexpr double kCheapCells =
 constexpr double kWindowWidths =
     16;  // width of a window in standard deviations of the tilted total
 constexpr int kRounds = 10;
+constexpr double kStuck = 0.97;  // of the gap before: what is left is not worth another round
 constexpr std::size_t kWorthCoarse =
     1 << 15;  // smaller transforms are not worth a look at a coarser grid
 
@@ -156,14 +157,26 @@ bool PrivacyProfile::dominated(const Question& question, const Grids& grids, dou
   return false;
 }
 
-PrivacyProfile::Grids PrivacyProfile::grids_for(const Question& question, double h, double tail,
-                                                double theta) const {
-  Grids grids;
+std::vector<GridPlan> PrivacyProfile::plans_for(double h, double tail, double theta) const {
   std::vector<GridPlan> plans;
-  for (const LawRun& run : runs_) {
+  for (const LawRun& run : runs_)
     plans.push_back(anchor_ > 0 ? GridPlan{} : plan_grid(loss_nodes(run.upper, tail), theta, h));
-    grids.upper.push_back(discretise(run.upper, h, tail, plans.back()));
-  }
+  return plans;
+}
+
+double PrivacyProfile::cells_of(const std::vector<GridPlan>& plans, double h, double tail) const {
+  double cells = 0;
+  for (std::size_t g = 0; g < runs_.size(); ++g)
+    cells += cells_to_make(runs_[g].upper, h, tail, plans[g]);
+  return cells;
+}
+
+PrivacyProfile::Grids PrivacyProfile::grids_for(const Question& question,
+                                                const std::vector<GridPlan>& plans, double h,
+                                                double tail, double theta) const {
+  Grids grids;
+  for (std::size_t g = 0; g < runs_.size(); ++g)
+    grids.upper.push_back(discretise(runs_[g].upper, h, tail, plans[g]));
   if (question.wanted == Wanted::upper) return grids;
   if (attained_) {
     grids.lower = {grids.upper};
@@ -201,7 +214,8 @@ bool PrivacyProfile::dominated_on_coarse_grid(const Question& question, double h
   const auto transform = work_.transform;
   double found = kInfinity;
   try {
-    found = one_direction(coarse, grids_for(coarse, 8 * h, tail, theta), 8 * h, candidate).upper;
+    const Grids grids = grids_for(coarse, plans_for(8 * h, tail, theta), 8 * h, tail, theta);
+    found = one_direction(coarse, grids, 8 * h, candidate).upper;
   } catch (const AccountingError&) {
     // No window on so coarse a grid: nothing is known.
   }
@@ -220,15 +234,29 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
   int moved = 0;
   double cells = 0;  // made so far
   const double most = 3 * effort_for(question.tolerance).cells;
+  Grids grids;
+  double made = 0;  // the grid that these are of
   for (work_.rounds = 1; work_.rounds <= kRounds; ++work_.rounds) {
-    work_.h = h;
-    try {
-      Grids grids = grids_for(question, h, tail, candidate.saddle.theta);
+    if (h != made) {
+      // Far tails of small δ may span more cells than one use is allowed.
+      const double theta = candidate.saddle.theta;
+      std::vector<GridPlan> plans = plans_for(h, tail, theta);
+      if (const double price = cell_price_ * cells_of(plans, h, tail); price > most && !anchor_) {
+        floor = h *= price / most;
+        plans = plans_for(h, tail, theta);
+      }
+      grids = grids_for(question, plans, h, tail, theta);
       for (const CellGrid& g : grids.upper) cells += cell_price_ * static_cast<double>(g.size());
+      made = h;
+    }
+    work_.h = h;
+    const CertifiedInterval before = best;
+    try {
       const CertifiedInterval now = one_direction(question, grids, h, candidate);
-      if (now.upper <= best.upper || out.h == 0) out.grids = std::move(grids), out.h = h;
+      if (now.upper <= best.upper || out.h == 0) out.grids = std::move(grids), out.h = h, made = 0;
       best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
     } catch (const WindowTooWide& wide) {
+      if (cells > most && std::isfinite(best.upper)) break;
       // Heavy tails: the tilt lifts them above the rest, so less of it needs less room. Where it
       // does not help a coarser grid does, and never one as fine again.
       if (wide.excess < 0.8 * widest && candidate.tilt > 1e-9) {
@@ -244,6 +272,9 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
     }
     const double gap = best.upper > 0 ? (best.upper - best.lower) / best.upper : 0;
     if (gap <= question.tolerance || (cells > most && std::isfinite(best.upper))) break;
+    // A finer grid or another tilt has changed next to nothing: it is not the grid that causes it.
+    // Nothing is known of a gap as wide as the bound: on a coarse grid merging may leave nothing.
+    if (before.lower > 0 && best.upper - best.lower > kStuck * (before.upper - before.lower)) break;
     const Saddle& saddle = candidate.saddle;
     const double off = best.upper - saddle.epsilon;
     if (question.for_epsilon && std::isfinite(best.upper) && moved < 2 &&

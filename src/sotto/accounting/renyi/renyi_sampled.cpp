@@ -77,19 +77,21 @@ double renyi_gaussian_mixture(std::span<const double> shifts, std::span<const do
   const double plain = widen_up(order * c * c / 2, 4 * kUlp);
   if (c == 0) return 0;
   if (c > kSteepest || order * c > 2e4) return plain;
+  std::vector<double> log_probabilities;
+  for (const double p : probabilities) log_probabilities.push_back(std::log(p));
   const auto point = [&](double z) {
-    if (shifts.size() == 1) return LossPoint{log_normal_density(z), c * z - 0.5 * c * c};
+    const double density = log_normal_density(z);
+    if (shifts.size() == 1) return LossPoint{density, c * z - 0.5 * c * c};
     double relative = 0;
+    for (std::size_t i = 0; i < shifts.size(); ++i)
+      if (shifts[i] != 0)
+        relative += probabilities[i] * std::expm1(shifts[i] * (z - 0.5 * shifts[i]));
+    // Where it fits a double, and is not what is left of 1.
+    if (relative > -0.5 && relative < 1e300) return LossPoint{density, std::log1p(relative)};
     LogSum sum;
-    bool small = true;
-    for (std::size_t i = 0; i < shifts.size(); ++i) {
-      const double x = shifts[i] * z - 0.5 * shifts[i] * shifts[i];
-      if (probabilities[i] > 0) sum.add(std::log(probabilities[i]) + x);
-      small = small && x < 30;
-      if (small) relative += probabilities[i] * std::expm1(x);
-    }
-    return LossPoint{log_normal_density(z),
-                     small && relative > -0.5 ? std::log1p(relative) : sum.log()};
+    for (std::size_t i = 0; i < shifts.size(); ++i)
+      if (probabilities[i] > 0) sum.add(log_probabilities[i] + shifts[i] * (z - 0.5 * shifts[i]));
+    return LossPoint{density, sum.log()};
   };
   const double panel = panel_width(c);
   const double forward =

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/numeric/outward.hpp"
 #include "sotto/local/client/protocols.hpp"
 
 namespace sotto::local {
@@ -13,10 +14,21 @@ Event local_event(const Declaration& declaration) {
   return PureEvent{epsilon};
 }
 
+Event lifetime_event(const Declaration& declaration) {
+  const std::uint64_t epochs = declaration.whole("epochs");
+  if (epochs == 1) return local_event(declaration);
+  const auto randomizer = make_randomizer(declaration);
+  if (randomizer->epsilon_permanent() < kInfinity)
+    return PureEvent{epsilon_lifetime(*randomizer, declaration)};
+  return repeat(local_event(declaration), epochs);
+}
+
+Event shuffled_event(const Declaration& declaration, std::uint64_t reports) {
+  return ShuffledEvent{std::max<std::uint64_t>(1, reports), share(local_event(declaration))};
+}
+
 Bound central_guarantee(const Declaration& declaration, std::uint64_t reports, Delta delta) {
-  const ShuffledEvent shuffled{std::max<std::uint64_t>(1, reports),
-                               share(local_event(declaration))};
-  return epsilon(Spec{Relation::replace_one, {shuffled}}, delta);
+  return epsilon(Spec{Relation::replace_one, {shuffled_event(declaration, reports)}}, delta);
 }
 
 }  // namespace sotto::local

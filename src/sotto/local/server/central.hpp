@@ -18,8 +18,11 @@
 
 namespace sotto::local {
 
-// The event of one client's report.
+// The event of one client's report, and of all reports that a client may make in its life.
 Event local_event(const Declaration& declaration);
+Event lifetime_event(const Declaration& declaration);
+// The event of all first reports together, for whoever sees them shuffled.
+Event shuffled_event(const Declaration& declaration, std::uint64_t reports);
 Bound central_guarantee(const Declaration& declaration, std::uint64_t reports, Delta delta);
 
 // In words, for estimates and certificates.

@@ -9,6 +9,19 @@
 #include "sotto/local/server/aggregator.hpp"
 
 namespace sotto::local {
+namespace {
+
+// Σ f² of k categories that are as frequent as Zipf's law says: the i-th has a share of about 1/i.
+double zipf_squares(std::uint64_t categories) {
+  double sum = 0, squares = 0;
+  for (std::uint64_t i = 1; i <= categories; ++i) {
+    const double share = 1 / static_cast<double>(i);
+    sum += share, squares += share * share;
+  }
+  return squares / (sum * sum);
+}
+
+}  // namespace
 
 std::vector<PredictedError> predicted_errors(double epsilon, std::uint64_t categories,
                                              std::uint64_t reports, double share) {
@@ -21,9 +34,8 @@ std::vector<PredictedError> predicted_errors(double epsilon, std::uint64_t categ
     const auto aggregator = make_frequency_aggregator(d);
     const double unit = aggregator->unit_variance(share);
     double variance = unit / static_cast<double>(reports);
-    if (kind.name == "fast_olh")  // all values but one alike
-      variance += 1 / (static_cast<double>(categories) * (d.parameter("buckets") - 1) *
-                       d.parameter("seeds"));
+    if (kind.name == "fast_olh")
+      variance += zipf_squares(categories) / ((d.parameter("buckets") - 1) * d.parameter("seeds"));
     all.push_back(
         {kind.name, unit, std::sqrt(variance), randomizer->report_bytes(), randomizer->epsilon()});
   }
@@ -33,15 +45,17 @@ std::vector<PredictedError> predicted_errors(double epsilon, std::uint64_t categ
   return all;
 }
 
-std::string best_protocol(double epsilon, std::uint64_t categories, std::size_t most_bytes) {
+std::string best_protocol(double epsilon, std::uint64_t categories, std::uint64_t reports,
+                          std::size_t most_bytes) {
   constexpr double kAlike = 1 + 1e-9;
   const double share = 1 / static_cast<double>(categories);
   const PredictedError* best = nullptr;
-  const auto all = predicted_errors(epsilon, categories, 1'000'000, share);
+  const auto all = predicted_errors(epsilon, categories, reports, share);
   for (const PredictedError& p : all) {
     if (p.report_bytes > most_bytes) continue;
+    if ((p.protocol == "olh" || p.protocol == "blh") && categories > kQuickToCollect) continue;
     if (best == nullptr ||
-        (p.unit_variance <= best->unit_variance * kAlike && p.report_bytes < best->report_bytes))
+        (p.standard_error <= best->standard_error * kAlike && p.report_bytes < best->report_bytes))
       best = &p;
   }
   if (best == nullptr) throw InvalidArgument("no protocol has reports that are short enough");

@@ -5,42 +5,17 @@
 
 #include "sotto/local/client/numbers.hpp"
 #include "sotto/local/client/rounded_bit.hpp"
+#include "sotto/local/server/detail/wave.hpp"
+#include "sotto/local/server/detail/window_place.hpp"
 
 namespace sotto::local {
 namespace {
 
-// Sums of a and a² over n reports of which each estimates the mean: their average, and how far it
-// scatters.
-EstimatedMean averaged(double sum, double squares, double n) {
-  const double mean = sum / n;
-  return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean) / n)};
-}
-
-EstimatedMean scaled(const EstimatedMean& place, const Bounds& bounds) {
-  const double width = bounds.upper() - bounds.lower();
-  return {bounds.lower() + width * place.value, width * place.standard_error};
-}
-
-// The place that a bit or the number of a window's place estimates without bias.
+// The place that a bit estimates without bias.
 struct BitPlace {
   double q;
   double operator()(double bit) const { return (bit - q) / (1 - 2 * q); }
 };
-struct WindowPlace {
-  double shift, scale;
-  explicit WindowPlace(const Window& w) {
-    const double b = w.blind(), n = static_cast<double>(w.places()),
-                 size = static_cast<double>(w.window());
-    scale = 1 / ((1 - b) * static_cast<double>(w.positions() - 1));
-    shift = b * (n - 1) / 2 + (1 - b) * (size - 1) / 2;
-  }
-  // Sums over n reports of y and y² become those of the estimates.
-  double sum(double y, double n) const { return scale * (y - n * shift); }
-  double squares(double y, double y2, double n) const {
-    return scale * scale * (y2 - 2 * shift * y + n * shift * shift);
-  }
-};
-
 constexpr std::int64_t kLaplaceMost = std::int64_t{1} << 20;
 
 class BitSum final : public MeanAggregator {
@@ -136,7 +111,7 @@ class LaplaceSums final : public MeanAggregator {
   static constexpr std::int64_t kUnit = 1024;  // squares are counted in these
   void count(Bytes report) override {
     const auto y = static_cast<std::int64_t>(read_whole(report));
-    cells_[0] += y, cells_[1] += y * y / kUnit;
+    cells_[0] += y, cells_[1] += (y * y + kUnit / 2) / kUnit;
   }
   std::int64_t most_down() const override { return kLaplaceMost; }
   std::int64_t most_up() const override { return kLaplaceMost * (kLaplaceMost / kUnit); }
@@ -192,61 +167,6 @@ class CoordinateSums final : public MeanAggregator {
   Coordinates all_;
 };
 
-class WaveCounts final : public WaveAggregator {
- public:
-  explicit WaveCounts(const Window& w) : WaveAggregator(w.places()), window_(w) {}
-  bool accepts(Bytes report) const override {
-    return report.size() == window_.report_bytes() && read_whole(report) < window_.places();
-  }
-
-  // An observation y has probability β/N + (1−β)/w·(share of the positions whose window has y in
-  // it): sums over windows are differences of running sums.
-  std::vector<double> distribution(bool smooth) override {
-    constexpr int kMostRounds = 10'000;
-    constexpr double kStill = 1e-7;
-    const std::size_t d = window_.positions(), w = window_.window(), n = window_.places();
-    const double anywhere = window_.blind() / static_cast<double>(n),
-                 near = (1 - window_.blind()) / static_cast<double>(w);
-    std::vector<double> share(d, 1 / static_cast<double>(d)), running(n + 1);
-    for (int round = 0; round < kMostRounds; ++round) {
-      std::vector<double> upto(d + 1, 0.0), ratio(n);
-      for (std::size_t i = 0; i < d; ++i) upto[i + 1] = upto[i] + share[i];
-      double common = 0;
-      running[0] = 0;
-      for (std::size_t y = 0; y < n; ++y) {
-        const double covered = upto[std::min(d, y + 1)] - upto[y + 1 > w ? y + 1 - w : 0];
-        ratio[y] = static_cast<double>(cells_[y]) / (anywhere + near * covered);
-        common += anywhere * ratio[y];
-        running[y + 1] = running[y] + ratio[y];
-      }
-      std::vector<double> next(d);
-      double total = 0;
-      for (std::size_t i = 0; i < d; ++i)
-        total += next[i] = share[i] * (common + near * (running[i + w] - running[i]));
-      if (smooth) next = smoothed(next);
-      double moved = 0;
-      for (std::size_t i = 0; i < d; ++i) {
-        next[i] /= total;
-        moved += std::abs(next[i] - share[i]);
-      }
-      share = std::move(next);
-      if (moved < kStill) break;
-    }
-    return share;
-  }
-
- private:
-  // Weights that leave the sum as it is, at the edges too.
-  static std::vector<double> smoothed(const std::vector<double>& x) {
-    std::vector<double> result(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i)
-      result[i] = (x[i > 0 ? i - 1 : 0] + 2 * x[i] + x[std::min(i + 1, x.size() - 1)]) / 4;
-    return result;
-  }
-  void count(Bytes report) override { ++cells_[read_whole(report)]; }
-  Window window_;
-};
-
 }  // namespace
 
 std::unique_ptr<Aggregator> make_number_aggregator(const Declaration& d) {
@@ -266,7 +186,7 @@ std::unique_ptr<Aggregator> make_number_aggregator(const Declaration& d) {
   if (d.protocol == "laplace")
     return std::make_unique<LaplaceSums>(LaplaceNumber(d.epsilon, bounds, positions), bounds);
   if (d.protocol == "square_wave")
-    return std::make_unique<WaveCounts>(
+    return make_wave_aggregator(
         Window(d.epsilon, bounds, positions, square_wave_window(d.epsilon, positions)));
   if (d.protocol == "coordinates")
     return std::make_unique<CoordinateSums>(

@@ -43,7 +43,7 @@ class PowerMoment {
     const auto panels = static_cast<long>(std::ceil((high - low) / panel));
     width_ = (high - low) / static_cast<double>(panels);
     least_ = largest_value(low, high) - kNothing;
-    cover(0, panels);
+    cover(0, panels, end_at(0), end_at(panels));
   }
 
   double log() const {
@@ -54,7 +54,7 @@ class PowerMoment {
   }
 
  private:
-  static constexpr double kNothing = 60;  // e^−60 of the largest value
+  static constexpr double kNothing = 45;  // e^−45 of the largest value
 
   double log_value(double z) const {
     const LossPoint p = point_(z);
@@ -90,19 +90,27 @@ class PowerMoment {
     }
   }
 
-  void cover(long from, long to) {
-    const double left = low_ + width_ * static_cast<double>(from),
-                 right = low_ + width_ * static_cast<double>(to);
-    const double at_left = point_(left).loss, at_right = point_(right).loss;
-    const double worst =
-        log_power_excess(a_, at_left) > log_power_excess(a_, at_right) ? at_left : at_right;
+  // Of a stretch: the loss there, and ln of its excess.
+  struct End {
+    double loss, log_excess;
+  };
+  double place(long panel) const { return low_ + width_ * static_cast<double>(panel); }
+  End end_at(long panel) const {
+    const double loss = point_(place(panel)).loss;
+    return {loss, log_power_excess(a_, loss)};
+  }
+
+  void cover(long from, long to, const End& first, const End& last) {
+    const double left = place(from), right = place(to);
+    const End& worst = first.log_excess > last.log_excess ? first : last;
     const double log_length = std::log(right - left), density = most_(left, right);
-    if (density + log_power_excess(a_, worst) + log_length < least_)
-      return add(density, worst, log_length);
+    if (density + worst.log_excess + log_length < least_)
+      return add(density, worst.loss, log_length);
     if (to - from > 1) {
       const long middle = from + (to - from) / 2;
-      cover(from, middle);
-      return cover(middle, to);
+      const End between = end_at(middle);
+      cover(from, middle, first, between);
+      return cover(middle, to, between, last);
     }
     const GaussLegendre& rule = gauss_legendre();
     for (int j = 0; j < 12; ++j) {

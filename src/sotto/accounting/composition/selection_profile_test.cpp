@@ -1,0 +1,91 @@
+// The best of a random number of runs, by the profile of one run, against its exact law.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/renyi/detail/renyi_selection.hpp"
+
+namespace sotto {
+namespace {
+
+double normal(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+// φ' of the number of runs.
+std::function<double(double)> slope_of(const PrivateSelectionEvent& e) {
+  if (e.distribution == SelectionDistribution::poisson)
+    return [m = e.mean](double x) { return m * std::exp(m * (x - 1)); };
+  const double gamma = truncated_negative_binomial_gamma(e.shape, e.mean);
+  return [=](double x) { return e.mean * std::pow(gamma / (1 - (1 - gamma) * x), e.shape + 1); };
+}
+
+// δ(ε) of the best of K runs of N(shift, 1) against those of N(0, 1), the larger output being the
+// better (or the worse) one.
+double exact_delta(const PrivateSelectionEvent& e, double shift, double epsilon, bool larger) {
+  const auto slope = slope_of(e);
+  constexpr double kStep = 1e-3;
+  double sum = 0;
+  for (double y = -12; y < 12; y += kStep) {
+    const auto density = [&](double mean) {
+      const double at_most = larger ? normal(y - mean) : 1 - normal(y - mean);
+      return slope(at_most) * std::exp(-(y - mean) * (y - mean) / 2) / std::sqrt(2 * M_PI);
+    };
+    sum += std::max(0.0, density(shift) - std::exp(epsilon) * density(0)) * kStep;
+  }
+  return sum;
+}
+
+TEST(SelectionProfile, BoundsTheExactLawOfTheBestGaussian) {
+  for (const double mu : {0.1, 0.5, 1.5}) {
+    for (const PrivateSelectionEvent& e :
+         {PrivateSelectionEvent{SelectionDistribution::truncated_negative_binomial, 0, 10,
+                                share(GdpEvent{mu})},
+          PrivateSelectionEvent{SelectionDistribution::truncated_negative_binomial, 1, 4,
+                                share(GdpEvent{mu})},
+          PrivateSelectionEvent{SelectionDistribution::truncated_negative_binomial, 0.5, 1.5,
+                                share(GdpEvent{mu})},
+          PrivateSelectionEvent{SelectionDistribution::poisson, 0, 3, share(GdpEvent{mu})}}) {
+      for (const double delta : {1e-2, 1e-5}) {
+        const double bound = epsilon(Spec{Relation::add_remove, {e}}, Delta(delta)).upper;
+        for (const double shift : {mu, -mu})
+          for (const bool larger : {true, false})
+            EXPECT_LE(exact_delta(e, shift, bound, larger), delta * (1 + 1e-6))
+                << mu << " " << e.mean << " " << e.shape << " " << delta;
+        // A mutant: the cost of one run alone is not enough.
+        const double one = epsilon(Spec{Relation::add_remove, {GdpEvent{mu}}}, Delta(delta)).upper;
+        if (e.mean >= 3) {
+          EXPECT_GT(std::max(exact_delta(e, mu, one, true), exact_delta(e, -mu, one, false)),
+                    delta);
+        }
+      }
+    }
+  }
+}
+
+TEST(SelectionProfile, CostsLessThanTheRenyiBoundForGaussians) {
+  const Event e = PrivateSelectionEvent{SelectionDistribution::truncated_negative_binomial, 0, 10,
+                                        share(GaussianEvent::from_multiplier(7.01587))};
+  const Spec spec{Relation::add_remove, {e}};
+  EXPECT_NEAR(epsilon(spec, Delta(1e-5), {.accountant = Accountant::rdp}).upper, 1, 1e-4);
+  EXPECT_LT(epsilon(spec, Delta(1e-5)).upper, 0.91);
+  EXPECT_GT(epsilon(spec, Delta(1e-5)).upper, 0.85);
+}
+
+TEST(SelectionProfile, OfPureRunsIsPure) {
+  const auto best = [](double shape, double mean) {
+    return PrivateSelectionEvent{SelectionDistribution::truncated_negative_binomial, shape, mean,
+                                 share(repeat(PureEvent{0.1}, 2))};
+  };
+  EXPECT_NEAR(guarantee(Spec{Relation::add_remove, {best(0, 10)}}, 0).upper, 0.4, 1e-9);
+  EXPECT_NEAR(guarantee(Spec{Relation::add_remove, {best(1, 10)}}, 0).upper, 0.6, 1e-9);
+  EXPECT_NEAR(guarantee(Spec{Relation::add_remove, {best(1, 1)}}, 0).upper, 0.2, 1e-9);
+  EXPECT_LE(epsilon(Spec{Relation::add_remove, {best(0, 10)}}, Delta(1e-30)).upper, 0.4 + 1e-9);
+  PrivateSelectionEvent poisson = best(0, 10);
+  poisson.distribution = SelectionDistribution::poisson;
+  EXPECT_THROW(guarantee(Spec{Relation::add_remove, {poisson}}, 0), AccountingError);
+}
+
+}  // namespace
+}  // namespace sotto

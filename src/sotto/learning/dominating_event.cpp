@@ -1,0 +1,90 @@
+#include "sotto/learning/dominating_event.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/renyi/renyi.hpp"
+#include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double kStep = 1.03;
+constexpr double kLargestOmegas[] = {3, 6, 12, 24, 48, 96, 192};
+
+[[noreturn]] void refuse() {
+  throw Unsupported(
+      "the candidates cost different things, and nothing is known that costs as much as any",
+      "let candidates differ in options that leave their noise and sampling as they are");
+}
+
+std::optional<double> largest_rho(const std::vector<Event>& events, Relation relation) {
+  double rho = 0;
+  try {
+    for (const Event& event : events) {
+      const Concentrated cost = concentrated_cost(event, relation);
+      if (cost.delta > 0) return std::nullopt;
+      rho = std::max(rho, cost.rho);
+    }
+  } catch (const Unsupported&) {
+    return std::nullopt;
+  }
+  return rho;
+}
+
+// For each ω the smallest ρ with D_α ≤ ρα below it, for all curves.
+std::vector<TcdpEvent> truncated(const std::vector<Event>& events, Relation relation) {
+  std::vector<RenyiCurve> curves;
+  for (const Event& event : events) {
+    curves.emplace_back(event, relation);
+    if (curves.back().delta() > 0) refuse();
+  }
+  std::vector<TcdpEvent> found;
+  double rho = 0, order = 1;
+  for (const double omega : kLargestOmegas) {
+    while (order < omega) {
+      const double next = std::min(omega, order * kStep);
+      for (const RenyiCurve& curve : curves)
+        rho = std::max(rho, next <= curve.largest_order()
+                                ? std::nextafter(curve(next) / order, INFINITY)
+                                : INFINITY);
+      order = next;
+    }
+    if (!(rho > 0) || !std::isfinite(rho)) break;
+    found.push_back({.rho = rho, .omega = omega});
+  }
+  return found;
+}
+
+}  // namespace
+
+Event dominating_event(const std::vector<Event>& events, Relation relation, bool pure,
+                       const std::function<double(const Event&)>& cost) {
+  if (events.empty()) invariant_broken("no event to dominate");
+  if (std::all_of(events.begin(), events.end(), [&](const Event& e) { return e == events[0]; }))
+    return events[0];
+  if (pure) {
+    double largest = 0;
+    for (const Event& event : events)
+      largest = std::max(largest, guarantee(Spec{relation, {event}}, 0).upper);
+    return PureEvent{largest};
+  }
+  if (const auto rho = largest_rho(events, relation)) return ZcdpEvent{*rho};
+  std::optional<Event> best;
+  double best_cost = INFINITY;
+  for (const TcdpEvent& event : truncated(events, relation)) {
+    double own = INFINITY;
+    try {
+      own = cost(event);
+    } catch (const AccountingError&) {
+    }
+    if (own < best_cost || !best) best = event, best_cost = own;
+  }
+  if (!best) refuse();
+  return *best;
+}
+
+}  // namespace sotto
