@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""What clipping rules for fairness give the worst class: fairness_results.py SOTTO MNIST [KEPT] [ROWS] [RUNS] [MODEL] [EPSILON]
+"""What clipping rules for fairness give the worst class: fairness_results.py SOTTO MNIST [KEPT] [ROWS] [RUNS] [MODEL] [EPSILON] [RULES] [OPTIONS…]
+
+RULES are separated by commas (all), OPTIONS are those of `sotto train`.
 
 Cuts class 8 of MNIST (a folder with its four IDX files) to KEPT (500) of its training rows, takes ROWS of the rest (all), trains MODEL (cnn) by each rule at equal
 ε (3) and δ = 1e-5, RUNS times (5), and prints the mean accuracy over all test images, over class 8 and over the worst class of each run.
@@ -34,7 +36,7 @@ def write(folder, part, rows):
         file.write(struct.pack(">II", 0x801, len(rows)) + bytes(label for _, label in rows))
 
 
-def main(sotto, mnist, kept="500", most="60000", runs="5", model="cnn", epsilon="3", *options):
+def main(sotto, mnist, kept="500", most="60000", runs="5", model="cnn", epsilon="3", only="all", *options):
     source = pathlib.Path(mnist)
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
@@ -46,9 +48,11 @@ def main(sotto, mnist, kept="500", most="60000", runs="5", model="cnn", epsilon=
         random.Random(2).shuffle(rows)
         write(folder, "train", rows)
         write(folder, "t10k", read(source, "t10k"))
-        print(f"{len(rows)} rows, {len(eights)} of class 8, {model}, epsilon {epsilon}, mean of {runs} runs\n")
+        print(f"{len(rows)} rows, {len(eights)} of class 8, {model}, epsilon {epsilon}, mean of {runs} runs\n", flush=True)
         print("| rule | accuracy | class 8 | worst class |\n|---|---|---|---|")
         for rule, words in RULES.items():
+            if only != "all" and rule not in only.split(","):
+                continue
             figures = []
             for run in range(int(runs)):
                 place = folder / "model"

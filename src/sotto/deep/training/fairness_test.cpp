@@ -227,6 +227,20 @@ TEST(IndividualTraining, TheEventIsTheFiltersBoundAndNoiseIsSmaller) {
   EXPECT_LT(own.epsilon(10, 1e-5).upper, own.epsilon(500, 1e-5).upper);
 }
 
+// Who stops early has spent up to one step of full norm in every step, not a share of the budget.
+TEST(IndividualTraining, ARunThatEndsEarlyStatesWhatItsStepsMayHaveCost) {
+  const Network network = small_network();
+  const DpSgdPlan plan(plan_for(Rule::individual, network));
+  const double budget = plan.individual_budget().full_steps();
+  ASSERT_LT(budget, 3);
+  const auto epsilon = [](const Event& event) {
+    return std::get<ApproximateEvent>(event.kind()).epsilon;
+  };
+  EXPECT_EQ(epsilon(plan.after(1).event()), plan.charges()->epsilon(1, Delta(1e-5)));
+  EXPECT_EQ(epsilon(plan.after(3).event()), plan.charges()->epsilon(budget, Delta(1e-5)));
+  EXPECT_EQ(epsilon(plan.after(3).event()), epsilon(plan.event()));
+}
+
 TEST(IndividualTraining, ACheckpointHoldsNoBudgetAndIsNotResumed) {
   Network network = small_network();
   const DpSgdPlan plan(plan_for(Rule::individual, network));

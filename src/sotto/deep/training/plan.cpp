@@ -133,8 +133,10 @@ DpSgdPlan::DpSgdPlan(PlanOptions options, const torch::nn::Module& model)
 // z⁻² = z_gradient⁻² + z_count⁻²: independent Gaussians on two figures of one record.
 void DpSgdPlan::set_multiplier(double multiplier) {
   multiplier_ = gradient_multiplier_ = multiplier;
-  if (options_.typical_norm)
+  if (options_.typical_norm) {
     charges_.emplace(options_.sampling == Sampling::full_batch ? 1.0 : sampler_.rate(), multiplier);
+    full_steps_ = typical_steps();
+  }
   if (options_.adaptive)
     gradient_multiplier_ =
         AdaptiveClipping(*options_.adaptive, expected_batch()).gradient_multiplier(multiplier);
@@ -149,10 +151,10 @@ Event DpSgdPlan::step_event() const {
   return sampler_.sampled(compose({gradient, count}));
 }
 
-// What the steps cost a record of the typical norm, in steps of full norm.
-double DpSgdPlan::full_steps(std::uint64_t steps) const {
+// What all planned steps cost a record of the typical norm, in steps of full norm.
+double DpSgdPlan::typical_steps() const {
   const auto typical = charges_->charge(SampledCharges::level_of(*options_.typical_norm));
-  return std::max(1.0, static_cast<double>(steps) * static_cast<double>(typical) /
+  return std::max(1.0, static_cast<double>(options_.steps) * static_cast<double>(typical) /
                            static_cast<double>(IndividualBudget::kFullStep));
 }
 
@@ -165,7 +167,7 @@ std::uint64_t DpSgdPlan::steps_of_a_threshold() const {
 
 Event DpSgdPlan::event(std::uint64_t steps) const {
   if (charges_ && steps > 0) {
-    const double most = std::min(full_steps(options_.steps), static_cast<double>(steps));
+    const double most = std::min(full_steps_, static_cast<double>(steps));
     return ApproximateEvent{charges_->epsilon(most, Delta(options_.delta)), options_.delta};
   }
   return steps == 0 ? compose({}) : repeat(step_event(), steps);
@@ -248,7 +250,7 @@ std::string DpSgdPlan::describe() const {
       options_.adaptive ? describe_thresholds(*options_.adaptive)
       : charges_
           ? fmt::format(" at most, and to what its own budget of {:.4g} steps of full norm allows",
-                        full_steps(options_.steps))
+                        full_steps_)
           : "",
       options_.noise == NoiseKind::exact ? "discrete Gaussian" : "Gaussian", gradient_multiplier_,
       expected_batch());

@@ -79,7 +79,7 @@ class DpSgdPlan {
   // Individual accounting: what a record may spend, by how much for each threshold, and for how
   // many steps thresholds are fixed. None without.
   const std::optional<SampledCharges>& charges() const { return charges_; }
-  IndividualBudget individual_budget() const { return IndividualBudget(full_steps(steps())); }
+  IndividualBudget individual_budget() const { return IndividualBudget(full_steps_); }
   std::uint64_t steps_of_a_threshold() const;
 
   Event event() const { return event(steps()); }
@@ -103,12 +103,13 @@ class DpSgdPlan {
   void set_multiplier(double multiplier);
   void calibrate_noise();
   void bound_steps();
-  double full_steps(std::uint64_t steps) const;
+  double typical_steps() const;
 
   PlanOptions options_;
   BatchSampler sampler_;
   double multiplier_ = 0, gradient_multiplier_ = 0;
   std::optional<SampledCharges> charges_;
+  double full_steps_ = 0;  // that a record may pay for: of the whole plan, however many have run
 };
 
 }  // namespace sotto::deep
