@@ -79,16 +79,18 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
   const Column& column = columns_[j];
   const CellOrder order = cells_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories;
   if (column.part.empty()) return grouped(counts, deviation, order, cells_.stride(j), few, bar);
-  // Whole numbers and what lies between them, each where it is told from noise.
+  // Whole numbers and what lies between them, each where it is told from noise, or the larger.
   const std::size_t size = column.size / (column.between ? 2 : 1);
   const auto sum = [](std::span<const double> some) {
     return std::accumulate(some.begin(), some.end(), 0.0);
   };
   const double sure = kSure * deviation * std::sqrt(static_cast<double>(size));
   const double whole = sum(counts.first(size)), rest_of_all = sum(counts.subspan(size));
-  const bool with_gaps = column.between && rest_of_all > sure;
+  const bool with_gaps = column.between && (rest_of_all > sure || rest_of_all > whole);
   const bool with_wholes = !with_gaps || whole > sure;
-  const double gaps = !with_gaps ? 0 : with_wholes ? rest_of_all / (rest_of_all + whole) : 1;
+  const double gaps = !with_gaps    ? 0
+                      : with_wholes ? std::clamp(rest_of_all / (rest_of_all + whole), 0.0, 1.0)
+                                    : 1;
   std::vector<double> parts(size);
   for (std::size_t i = 0; i < size; ++i)
     parts[i] = (with_wholes ? counts[i] : 0) + (with_gaps ? counts[size + i] : 0);
