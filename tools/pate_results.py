@@ -19,8 +19,8 @@ import time
 import results
 
 TEACHERS = 250
-ADULT = ["--model", "logistic", "--regularisation", "3e-5", "--queries", "450", "--choose", "first", "--sigma", "40"]
-MNIST = ["--model", "logistic", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.97"]
+ADULT = ["--model", "logistic", "--regularisation", "3e-5", "--queries", "300", "--choose", "first", "--sigma", "40"]
+MNIST = ["--model", "logistic", "--regularisation", "1e-6", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.97"]
 
 
 def report(runs):

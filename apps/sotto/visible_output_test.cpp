@@ -310,6 +310,28 @@ TEST_P(VisibleOutput, OfEvaluation) {
   }
 }
 
+// Teachers, their noisy votes and a student of them. One record moves one vote of each query.
+TEST_P(VisibleOutput, OfVotes) {
+  if (in_guest_executable()) GTEST_SKIP() << "no family in it";
+  const std::string open = write("open.csv", Writer(7).rows(12));
+  for (const bool users : {false, true}) {
+    if (users && relation() == "replace_one") continue;  // refused
+    const std::string s = users ? schema("max_contributions = 2\n", kUserColumn) : schema();
+    for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+      const Neighbours n =
+          users ? neighbouring_users(relation(), seed) : neighbours(relation(), seed);
+      const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+      for (const std::string aggregator : {"lnmax", "gnmax", "confident_gnmax"})
+        for (const std::string model : {"logistic", "naive_bayes", "tree"})
+          expect_same({"pate",         "run",      "--schema",   s,           "--target", "grade",
+                       "--model",      model,      "--teachers", "5",         "--public", open,
+                       "--queries",    "6",        "--sigma",    "2",         "--delta",  "1e-3",
+                       "--aggregator", aggregator, "--out",      path("made")},
+                      a, b, seed);
+    }
+  }
+}
+
 TEST_P(VisibleOutput, OfDrafts) {
   if (in_guest_executable()) GTEST_SKIP() << "no family in it";
   for (std::uint32_t seed = 1; seed <= pairs(4); ++seed) {
