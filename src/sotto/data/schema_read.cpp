@@ -390,8 +390,9 @@ void read_columns(const Place& columns, Schema& schema, const Collector& collect
   std::set<std::string> seen;
   for (const auto& [key, value] : columns.json().items()) {
     const Place place = columns.child(key, value);
-    std::vector<std::string> names = {key};
-    if (!collect([&] { names = names_of(place, key); })) continue;
+    const std::string& named = key;  // a structured binding is none that Clang lets a lambda use
+    std::vector<std::string> names = {named};
+    if (!collect([&] { names = names_of(place, named); })) continue;
     ColumnSchema column = read_column(place, names.front(), collect);
     for (const std::string& name : names) {
       collect([&] {

@@ -241,7 +241,8 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
       // Far tails of small δ may span more cells than one use is allowed.
       const double theta = candidate.saddle.theta;
       std::vector<GridPlan> plans = plans_for(h, tail, theta);
-      if (const double price = cell_price_ * cells_of(plans, h, tail); price > most && !anchor_) {
+      if (const double price = cell_price_ * cells_of(plans, h, tail);
+          price > most && anchor_ == 0) {
         floor = h *= price / most;
         plans = plans_for(h, tail, theta);
       }
