@@ -47,10 +47,6 @@ PatePlan plan_labels(const Arguments& arguments, const PateFacts& facts);
 PateResult label(const PatePlan& plan, const pate::Votes& votes, Rng& rng,
                  const std::vector<double>* student = nullptr);
 
-// epsilon_upper as an event, for a ledger whose owner allowed it; nothing without one.
-std::optional<Spec> cost_on_this_data(const PatePlan& plan, const PateResult& result,
-                                      double independent);
-
 // The members that every result has: queries, epsilon_data_independent, delta, …
 nlohmann::ordered_json planned_json(const PatePlan& plan, double epsilon);
 void add_result(nlohmann::ordered_json& json, const PateResult& result, double independent);
@@ -95,8 +91,12 @@ struct LabelPlaces {
   explicit LabelPlaces(const std::string& out);  // throws StorageError
   std::string name() const;                      // of the labels
 };
+// What labels cost: the votes, and the student that gave some of them. A ledger cannot know that the
+// student was paid for before, and is charged for it again.
+Event event_of_labels(const PatePlan& plan, const std::vector<Event>& paid_before);
 Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
-                              const Arguments& arguments, const Rng& rng, const Payment* payment);
+                              const Arguments& arguments, const Rng& rng, const Payment* payment,
+                              const std::vector<Event>& paid_before = {});
 void write_labels(const LabelPlaces& places, const std::string& csv, const Certificate& certificate,
                   const std::string& key);
 

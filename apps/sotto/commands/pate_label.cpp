@@ -58,6 +58,7 @@ struct Ballot {
   std::vector<std::size_t> queries = {};  // rows of the pool; none: the votes are from elsewhere
   std::vector<std::string> classes = {};
   std::optional<std::vector<double>> student = {};  // what it says of the queries
+  std::vector<Event> paid = {};                     // what the student was made of
   std::function<pate::Votes()> count;
 };
 
@@ -72,6 +73,21 @@ Ballot from_elsewhere(const Arguments& arguments) {
   Ballot ballot{.facts = facts_of_votes(arguments), .count = {}};
   ballot.count = [&arguments] { return read_votes(arguments); };
   return ballot;
+}
+
+// Labels that the student gives leave with those of the teachers: it has to be private itself, and
+// what it cost is part of what the labels cost.
+std::vector<Event> events_of_student(const Certificate& student, const PateFacts& facts) {
+  if (!student.is_private())
+    throw InvalidArgument("the student is NOT PRIVATE, and its answers would leave with the labels",
+                          "--student takes what sotto pate student made of released labels");
+  if (student.spec->relation != facts.relation || student.unit != facts.unit)
+    throw InvalidArgument(
+        fmt::format("the student's guarantee is for a {} under {}, that of the "
+                    "teachers for a {} under {}",
+                    student.unit, name(student.spec->relation), facts.unit, name(facts.relation)),
+        "use a student of labels by teachers of the same data");
+  return student.spec->events;
 }
 
 Ballot from_teachers(const Arguments& arguments) {
@@ -96,6 +112,7 @@ Ballot from_teachers(const Arguments& arguments) {
     throw InvalidArgument("interactive, and only it, asks a student", "--student DIR");
   if (asks) {
     const Artifact student = read_artifact(arguments.text("student"), families());
+    ballot.paid = events_of_student(student.certificate, ballot.facts);
     ballot.student = pate::opinions(*student.model, pate::rows_of(*pool->records, ballot.queries),
                                     ballot.facts.classes);
   }
@@ -120,7 +137,7 @@ void run(const Arguments& arguments, Context& context) {
   if (!dry) places.emplace(arguments.text("out"));
   std::string key, csv;
   PaidWork<PateResult> work;
-  work.spec = Spec{facts.relation, {plan.event()}};
+  work.spec = Spec{facts.relation, {event_of_labels(plan, ballot.paid)}};
   work.unit = facts.unit;
   work.what =
       fmt::format("labels of {} public records by {} teachers", facts.queries, facts.teachers);
@@ -148,7 +165,11 @@ void run(const Arguments& arguments, Context& context) {
   };
   work.publish = [&](PateResult&& result, Json&& json, Rng& rng, const Payment* payment) {
     if (csv.empty()) csv = labels_csv(result.labels, ballot.queries, ballot.classes);
-    Certificate c = label_certificate(plan, facts, arguments, rng, payment);
+    Certificate c = label_certificate(plan, facts, arguments, rng, payment, ballot.paid);
+    if (arguments.given("votes") && !arguments.given("voters"))
+      c.assumptions.push_back(
+          "every query has one vote of each teacher, and how many teachers "
+          "there are is public");
     c.files = digests_of({{places->name(), csv}});
     write_labels(*places, csv, c, key);
     add_result(json, result, epsilon);

@@ -194,7 +194,8 @@ void run(const Arguments& arguments, Context& context) {
   };
   work.prepare = [&](Rng& rng, const Payment* payment) {
     key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
-    if (arguments.given("validation")) rows.check(facts);
+    if (arguments.given("validation"))
+      for (const Facts* each : plan.all_facts()) rows.check(*each);
     return resuming.prepare(plan, rng, *payment);
   };
   work.undo = [&] { resuming.forget(); };

@@ -149,6 +149,19 @@ TEST(Soundness, ACurveThatIsAskedWhereItFallsLiesAboveTheTruth) {
 
 // ---- private selection ----
 
+// Products with such a shape leave the normal numbers; the law is the logarithmic one.
+TEST(Soundness, SelectionOfSubnormalShapeCostsAsTheLogarithmic) {
+  const auto of = [](double shape) {
+    const Event event =
+        PrivateSelectionEvent{.distribution = SelectionDistribution::truncated_negative_binomial,
+                              .shape = shape,
+                              .mean = 100,
+                              .event = std::make_shared<const Event>(GdpEvent{1})};
+    return epsilon({Relation::add_remove, {event}}, Delta(1e-5)).upper;
+  };
+  for (const double shape : {5e-324, 1e-323, 1e-310, 1e-200}) EXPECT_NEAR(of(shape), of(0), 1e-9);
+}
+
 // Randomized response, the larger answer wins; nothing when there was no run.
 TEST(Soundness, PoissonSelectionCountsTheCaseOfNoRun) {
   for (double mean : {0.05, 0.5, 0.9, 1.5, 6.0}) {

@@ -78,11 +78,12 @@ class IndividualFilter {
     spent_[record] += charge;
     return true;
   }
-  // The same, shortening what exceeds the allowance: shorten(factor) multiplies the contribution,
-  // and returns the charge of what came of it.
+  // The same; by the rule `shorten`, what exceeds the allowance is shortened: shorten(factor)
+  // multiplies the contribution, and returns the charge of what came of it.
   template <class Shorten>
   bool admit(std::size_t record, std::uint64_t charge, Shorten&& shorten) {
-    if (const std::uint64_t most = allowance(record); charge > most && most > 0)
+    const std::uint64_t most = allowance(record);
+    if (over_budget_ == OverBudget::shorten && charge > most && most > 0)
       charge = shorten(std::sqrt(static_cast<double>(most) / static_cast<double>(charge)));
     return admit(record, charge);
   }

@@ -33,6 +33,19 @@ TEST(IndividualFilter, OrderEightNoiseFourNormOneHalfAllowsSixteenSteps) {
   EXPECT_NEAR(IndividualBudget::for_gdp(0.5, 4).full_steps(), 4, 1e-8);
 }
 
+TEST(IndividualFilter, DropShortensNothing) {
+  IndividualFilter filter(IndividualBudget(2.5), 1, OverBudget::drop);
+  const auto shorten = [](double) -> std::uint64_t {
+    ADD_FAILURE() << "shortened";
+    return 1;
+  };
+  EXPECT_TRUE(filter.admit(0, kFull, shorten));
+  EXPECT_TRUE(filter.admit(0, kFull, shorten));
+  EXPECT_FALSE(filter.admit(0, kFull, shorten));
+  EXPECT_TRUE(filter.admit(0, kFull / 2, shorten));  // what still fits
+  EXPECT_FALSE(filter.admit(0, 1, shorten));
+}
+
 TEST(IndividualFilter, ChargesRoundUpAndLimitsDown) {
   EXPECT_EQ(IndividualBudget::charge(0), 0u);
   EXPECT_EQ(IndividualBudget::charge(1e-30), 1u);

@@ -320,6 +320,12 @@ void TuningPlan::prepare(RunControl& control, Rng& rng) {
   save(control);
 }
 
+std::vector<const Facts*> TuningPlan::all_facts() const {
+  std::vector<const Facts*> all;
+  for (const Trial& trial : trials_) all.push_back(&trial.facts);
+  return all;
+}
+
 Source& TuningPlan::records_of(const Facts& facts, Source& source) {
   if (!facts.encoder) return source;
   const Schema& schema = facts.encoder->schema();
@@ -359,8 +365,10 @@ TrainedModel TuningPlan::run(Source& source, Rng& rng, RunControl& control) {
     state_ = std::make_unique<State>();
     state_->count = request_.count.sample(rng);
   }
-  // A row that cannot be read is refused whatever the number of trials is.
-  if (!state_->done) records_of(facts(), source);
+  // What cannot be read is refused before the first trial, whatever their number and whichever
+  // candidates are drawn: a file that is opened again between trials would tell of them.
+  if (!state_->done)
+    for (const Facts* each : all_facts()) records_of(*each, source);
   while (!state_->done && state_->next < state_->count) {
     if (control.stop && control.stop())
       throw Error(ErrorCode::interrupted, "the tuning was stopped", "go on with `resume`");

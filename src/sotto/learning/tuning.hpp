@@ -62,7 +62,8 @@ class TuningPlan final : public TrainingPlan {
   TrainedModel run(Source& source, Rng& rng, RunControl& control) override;
 
   const Event& trial_event() const { return trial_; }
-  const Facts& facts() const;         // of the first candidate
+  const Facts& facts() const;                   // of the first candidate
+  std::vector<const Facts*> all_facts() const;  // of every candidate
   const Facts& chosen_facts() const;  // of the released model; of the first candidate without one
 
  private:

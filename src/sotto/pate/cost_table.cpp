@@ -131,9 +131,11 @@ void CostTable::add_sensitivities(const Place& place, std::span<double> distance
     }
     to_low = std::min(to_low, low);
     const std::size_t to_high = std::min(gaps_ - 1, gap + (d + 1) * per_move_);
-    const std::size_t moved = d / static_cast<std::size_t>(wide_) + 1;
-    const std::size_t to_first = margin > moved ? margin - moved : 0;
-    const std::size_t to_last = std::min(margins_ - 1, margin + moved);
+    // Cells of margins, not margins of cells: what d votes reach from here, d + 1 votes must reach
+    // from every neighbour, also where a cell holds several margins.
+    const auto votes = static_cast<std::int64_t>(d) + 1;
+    const std::size_t to_first = margin_cell(place.margin - votes);
+    const std::size_t to_last = margin_cell(place.margin + votes);
     if (to_low < low) look(first, last, to_low, low - 1);
     if (to_high > high) look(first, last, high + 1, to_high);
     low = to_low, high = to_high;

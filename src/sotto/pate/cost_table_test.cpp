@@ -211,5 +211,32 @@ TEST(CostTable, ManyTeachersStayCheap) {
   EXPECT_TRUE(std::is_sorted(distances.begin(), distances.end()));
 }
 
+// What makes a sensitivity smooth: d + 1 votes from a neighbour reach all that d votes reach from
+// here, also where one cell holds several margins.
+TEST(CostTable, NeighboursReachAsMuchWithOneVoteMoreWhereCellsAreWide) {
+  for (const Aggregator aggregator : {Aggregator::confident_gnmax, Aggregator::interactive}) {
+    const CostTable table({.aggregator = aggregator,
+                           .teachers = 2000,
+                           .queries = 1,
+                           .classes = 2,
+                           .sigma = 40,
+                           .threshold = 1600,
+                           .sigma_threshold = 150},
+                          8);
+    const auto reach = [&](std::int64_t votes) {
+      std::vector<double> distances(300, 0.0);
+      table.add_sensitivities(CostTable::place(Counts{votes, 2000 - votes}, votes), distances);
+      return distances;
+    };
+    for (std::int64_t votes = 1390; votes < 1410; ++votes) {
+      const auto here = reach(votes), there = reach(votes - 1);
+      for (std::size_t d = 0; d + 1 < here.size(); ++d) {
+        EXPECT_LE(here[d], there[d + 1]) << votes << " " << d;
+        EXPECT_LE(there[d], here[d + 1]) << votes << " " << d;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sotto::pate

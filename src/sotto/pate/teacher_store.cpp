@@ -86,6 +86,12 @@ std::string digest_of(const Table& records, const std::string& key) {
     put(hot.data(), hot.size_bytes());
     put(&factor, sizeof factor);
     if (!records.targets().empty()) put(&records.targets()[row], sizeof(double));
+    if (!records.ids().empty()) {  // they decide on the part
+      const std::string& id = records.ids()[row];
+      const std::size_t length = id.size();
+      put(&length, sizeof length);
+      put(id.data(), length);
+    }
     if (bytes.size() > (1U << 20)) {
       chain = sha256(chain + bytes);
       bytes = key;

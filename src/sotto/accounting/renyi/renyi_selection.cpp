@@ -11,7 +11,9 @@ namespace sotto {
 
 double truncated_negative_binomial_mean(double shape, double gamma) {
   const double log_gamma = std::log(gamma);
-  if (shape == 0) return (1 / gamma - 1) / -log_gamma;
+  // Below, products with the shape would leave the normal numbers; the law is the logarithmic one
+  // to all digits long before.
+  if (shape < 1e-100) return (1 / gamma - 1) / -log_gamma;
   return shape * (1 - gamma) / (gamma * -std::expm1(shape * log_gamma));
 }
 

@@ -255,6 +255,18 @@ TEST(IndividualTraining, ACheckpointHoldsNoBudgetAndIsNotResumed) {
   EXPECT_THROW(trainer.step(clouds(61), rng), InvalidArgument);
 }
 
+// Clipped one by one or in other ways, a record would give more than the threshold it pays for.
+TEST(IndividualTraining, NeedsWholeBatchesAndFlatClipping) {
+  Network network = small_network();
+  const DpSgdPlan plan(plan_for(Rule::individual, network));
+  TrainerOptions one_by_one = trainer_for(Rule::individual);
+  one_by_one.micro_batches = true;
+  EXPECT_THROW(Trainer(*network, plan, objective_of(network), one_by_one), InvalidArgument);
+  TrainerOptions other = trainer_for(Rule::individual);
+  other.clip_rule = ClipRule::normalised;
+  EXPECT_THROW(Trainer(*network, plan, objective_of(network), other), InvalidArgument);
+}
+
 TEST(FairTraining, RefusesWhatIsNotAccountedFor) {
   const Network network = small_network();
   for (const Rule rule : {Rule::dpsgd_f, Rule::individual}) {

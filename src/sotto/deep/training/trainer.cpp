@@ -98,11 +98,16 @@ Trainer::Trainer(torch::nn::Module& model, std::optional<DpSgdPlan> plan, const 
         "make the plan with the model, which counts them: DpSgdPlan(options, *model)");
   for (const auto& constant : options_.constants) clipped_.declare_public(constant);
   noise_.emplace(plan_->make_noise());
+  // One record at a time, or in other ways than flat, nobody is clipped at a threshold of its own.
+  if (plan_->charges() && (options_.micro_batches || options_.clip_rule != ClipRule::flat))
+    throw InvalidArgument("individual budgets need whole batches and flat clipping",
+                          "leave out micro-batches and the other ways to clip");
   if (plan_->options().adaptive)
     adaptive_.emplace(*plan_->options().adaptive, plan_->expected_batch());
   if (!adaptive_ || adaptive_->options().rule != AdaptiveRule::groups) return;
-  if (!options_.group_of || options_.micro_batches)
-    throw InvalidArgument("clipping by groups needs the group of every record, and whole batches");
+  if (!options_.group_of || options_.micro_batches || options_.clip_rule != ClipRule::flat)
+    throw InvalidArgument(
+        "clipping by groups needs the group of every record, whole batches and flat clipping");
   group_clips_.assign(adaptive_->options().groups, clip_);
   set_group_clips();
 }
@@ -129,9 +134,13 @@ void Trainer::step(const RecordSource& records, Rng& rng) {
   torch::manual_seed(random.next_u64());
 
   train_mode(model_);
-  if (plan_ && plan_->charges()) choose_thresholds(records);
-  const Seats where =
-      seats(sampler_.draw(static_cast<std::uint64_t>(records.size()), random), random);
+  if (plan_ && plan_->charges()) choose_thresholds(records, random);
+  std::vector<std::int64_t> batch =
+      sampler_.draw(static_cast<std::uint64_t>(records.size()), random);
+  // Who gives nothing takes no seat either: it would move others', at no charge.
+  if (filter_ && sizes_are_private())
+    std::erase_if(batch, [&](std::int64_t r) { return levels_[static_cast<std::size_t>(r)] == 0; });
+  const Seats where = seats(std::move(batch), random);
   if (plan_) {
     descend_privately(records, where, random);
   } else {
@@ -259,9 +268,23 @@ std::vector<double> Trainer::own_norms(std::span<const std::int64_t> rows) const
   return norms;
 }
 
-// The level of a record is a function of its own norm at released parameters and of what it has
-// spent. Norms are taken in batches of one size, filled up with empty rows.
-void Trainer::choose_thresholds(const RecordSource& records) {
+// Where everybody sits while norms are taken: as in a step, a record more must move nobody else.
+Seats Trainer::seats_for_norms(std::size_t records, Rng& rng) const {
+  std::vector<std::int64_t> order(records);
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  if (sizes_are_private()) {
+    const auto declared = static_cast<double>(plan_->options().records);
+    const std::int64_t rows = seat_plan_.rows;
+    return Seats::at_random(order, {rows, (seats_for(declared) + rows - 1) / rows}, rng);
+  }
+  const auto rows = static_cast<std::size_t>(physical_);
+  order.resize((records + rows - 1) / rows * rows, Seats::kEmpty);
+  return Seats::in_order(std::move(order), physical_);
+}
+
+// The level of a record is a function of its own norm at released parameters, of its seat and of
+// what it has spent. Norms are taken in batches of one size, filled up with empty rows.
+void Trainer::choose_thresholds(const RecordSource& records, Rng& rng) {
   const auto n = static_cast<std::size_t>(records.size());
   if (!filter_) filter_.emplace(plan_->individual_budget(), n, OverBudget::shorten);
   if (filter_->private_spent().size() != n)
@@ -271,15 +294,9 @@ void Trainer::choose_thresholds(const RecordSource& records) {
   const std::uint64_t steps = std::min(period, planned_ - done_);
   filter_->begin_step((planned_ - done_ + period - 1) / period);
   levels_.assign(n, 0);
-  std::vector<std::int64_t> order(n);
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  const std::int64_t at_once = seat_plan_.rows > 0 ? seat_plan_.rows : physical_;
-  const auto rows = static_cast<std::size_t>(at_once);
-  order.resize((n + rows - 1) / rows * rows, Seats::kEmpty);
   const SampledCharges& charges = *plan_->charges();
   for_physical_batches(
-      records, Seats::in_order(std::move(order), at_once),
-      [&](const Batch& b, std::span<const std::int64_t> indices) {
+      records, seats_for_norms(n, rng), [&](const Batch& b, std::span<const std::int64_t> indices) {
         clipped_.clear();
         clipped_.add(records_in(b), [&] { return objective_(b); });
         for (std::size_t i = 0; i < indices.size(); ++i) {

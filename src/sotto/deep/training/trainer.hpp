@@ -172,7 +172,8 @@ class Trainer {
                    std::vector<std::int64_t>& counts) const;
   std::vector<double> row_norms_of(const std::vector<std::int64_t>& of_group) const;
   std::vector<double> own_norms(std::span<const std::int64_t> rows) const;
-  void choose_thresholds(const RecordSource& records);
+  Seats seats_for_norms(std::size_t records, Rng& rng) const;
+  void choose_thresholds(const RecordSource& records, Rng& rng);
   void set_group_clips();
   torch::Tensor add_one_by_one(const Batch& batch, const std::vector<bool>& empty);
   void check_records_alone(const Batch& batch);
