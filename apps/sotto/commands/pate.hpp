@@ -91,8 +91,8 @@ struct LabelPlaces {
   explicit LabelPlaces(const std::string& out);  // throws StorageError
   std::string name() const;                      // of the labels
 };
-// What labels cost: the votes, and the student that gave some of them. A ledger cannot know that the
-// student was paid for before, and is charged for it again.
+// What labels cost: the votes, and the student that gave some of them. A ledger cannot know that
+// the student was paid for before, and is charged for it again.
 Event event_of_labels(const PatePlan& plan, const std::vector<Event>& paid_before);
 Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
                               const Arguments& arguments, const Rng& rng, const Payment* payment,
