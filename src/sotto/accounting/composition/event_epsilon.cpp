@@ -200,9 +200,12 @@ class ByProfile {
 
   double operator()(double delta) const {
     const PrivateSelectionEvent& e = state_->selection;
-    // Of these nothing but a Rényi curve is known: no profile says more.
+    // Of these nothing but a Rényi curve is known: no profile says more. The profile of parallel
+    // parts takes too long to be asked for at many δ.
     for (const Run& run : run_lengths(*e.event))
-      if (run.event.get_if<ZcdpEvent>() || run.event.get_if<TcdpEvent>()) return kInfinity;
+      if (run.event.get_if<ZcdpEvent>() || run.event.get_if<TcdpEvent>() ||
+          run.event.get_if<ParallelEvent>())
+        return kInfinity;
     const double room = next_down(delta / std::max(1.0, e.mean));
     if (!(room > 0 && room < 1)) return kInfinity;
     try {
