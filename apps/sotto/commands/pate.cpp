@@ -285,21 +285,22 @@ std::vector<Option> labelling_options() {
 }
 
 Command pate_command() {
-  return {.name = "pate",
-          .summary = "label public records by the noisy vote of teachers",
-          .description =
-              "Teachers learn from disjoint parts of the private records, without noise. They vote "
-              "on public records; a vote with noise is released, and a student learns from the "
-              "released labels only. One record is in one teacher's part and moves one vote.",
-          .examples = {{"Teachers, labels and student in one go",
-                        "sotto pate run --data people.csv --schema people.toml --target city "
-                        "--teachers 50 --public people.csv --queries 100 --sigma 10 --delta 1e-5 "
-                        "--out student"},
-                       {"Labels from votes that another program has counted",
-                        "sotto pate label --votes votes.npy --sigma 10 --delta 1e-5 --out "
-                        "labels.csv"}},
-          .commands = {pate_run_command(), pate_train_command(), pate_label_command(),
-                       pate_student_command()}};
+  return {
+      .name = "pate",
+      .summary = "label public records by the noisy vote of teachers",
+      .description =
+          "Teachers learn from disjoint parts of the private records, without noise. They vote "
+          "on public records; a vote with noise is released, and a student learns from the "
+          "released labels only. One record is in one teacher's part and moves one vote.",
+      .examples = {{"Teachers, labels and student in one go",
+                    "sotto pate run --data people.csv --schema people.toml --target city "
+                    "--teachers 50 --public strangers.csv --queries 100 --sigma 10 --delta 1e-5 "
+                    "--out student"},
+                   {"Labels from votes that another program has counted",
+                    "sotto pate label --votes votes.npy --sigma 10 --delta 1e-5 --out "
+                    "labels.csv"}},
+      .commands = {pate_run_command(), pate_train_command(), pate_label_command(),
+                   pate_student_command()}};
 }
 
 }  // namespace sotto::cli

@@ -235,7 +235,7 @@ Command pate_label_command() {
       .examples = {{"Ask teachers about a hundred public records",
                     "sotto pate train --data people.csv --schema people.toml --target city "
                     "--teachers 20 --out voters && sotto pate label --teachers voters --public "
-                    "people.csv --queries 100 --epsilon 3 --delta 1e-5 --out labels.csv"},
+                    "strangers.csv --queries 100 --epsilon 3 --delta 1e-5 --out labels.csv"},
                    {"Votes that another program has counted",
                     "sotto pate label --votes votes.npy --sigma 10 --delta 1e-5 --out "
                     "labels.csv"},

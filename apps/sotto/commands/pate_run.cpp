@@ -178,11 +178,11 @@ Command pate_run_command() {
           "gone at the end; the student may be published.",
       .examples = {{"From private and public records to a student",
                     "sotto pate run --data people.csv --schema people.toml --target city "
-                    "--teachers 50 --public people.csv --queries 100 --sigma 10 --delta 1e-5 "
+                    "--teachers 50 --public strangers.csv --queries 100 --sigma 10 --delta 1e-5 "
                     "--out graduate"},
                    {"What would it cost?",
                     "sotto pate run --data people.csv --schema people.toml --target city "
-                    "--teachers 50 --public people.csv --queries 100 --epsilon 2 --delta 1e-5 "
+                    "--teachers 50 --public strangers.csv --queries 100 --epsilon 2 --delta 1e-5 "
                     "--dry-run"}},
       .options = std::move(options),
       .run = run,

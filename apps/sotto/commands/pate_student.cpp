@@ -155,12 +155,13 @@ Command pate_student_command() {
           "Fits a model to public records and the labels that were released for some of them; with "
           "--neighbours the other records help. It costs nothing more than the labels did: its "
           "certificate is theirs.",
-      .examples = {{"Labels, then a student of them",
-                    "sotto pate train --data people.csv --schema people.toml --target city "
-                    "--teachers 20 --out panel && sotto pate label --teachers panel --public "
-                    "people.csv --queries 100 --sigma 5 --delta 1e-5 --out named.csv && sotto pate "
-                    "student --labels named.csv --schema people.toml --target city --public "
-                    "people.csv --out pupil"}},
+      .examples =
+          {{"Labels, then a student of them",
+            "sotto pate train --data people.csv --schema people.toml --target city "
+            "--teachers 20 --out panel && sotto pate label --teachers panel --public "
+            "strangers.csv --queries 100 --sigma 5 --delta 1e-5 --out named.csv && sotto pate "
+            "student --labels named.csv --schema people.toml --target city --public "
+            "strangers.csv --out pupil"}},
       .options = std::move(options),
       .run = run,
       .usage = "--labels FILE --schema FILE --public FILE [--model KIND] --out DIR [options]"};
