@@ -31,7 +31,7 @@ pate::Votes votes_of_teachers(const Arguments& arguments, Context& context,
   const Table records = private_records(arguments, teaching.facts);
   pate::Teachers teachers(teaching.teachers);
   pate::TeacherControl control;
-  control.progress = context.progress("teachers", teaching.teachers);
+  control.progress = context.progress("teachers (pace NOT PRIVATE)", teaching.teachers);
   control.keep = [&](std::size_t i, std::optional<TrainedModel> model) {
     if (model) teachers[i] = std::move(*model).value();
   };
@@ -110,6 +110,9 @@ void run_pate(const Arguments& arguments, Context& context) {
     if (result.student)
       digest += "+" + result_digest(digests_of(artifact_files(*result.student, pool.facts)));
     return digest;
+  };
+  work.on_this_data = [&](const LabelsAndStudent& result) {
+    return cost_on_this_data(plan, result.labelled, epsilon);
   };
   work.publish = [&](LabelsAndStudent&& result, Json&& json, Rng& rng, const Payment* payment) {
     Certificate c = label_certificate(plan, facts, arguments, rng, payment);

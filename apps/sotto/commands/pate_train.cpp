@@ -34,7 +34,7 @@ void run_pate_train(const Arguments& arguments, Context& context) {
                                                .key = pate::fresh_key(rng)},
                                               records);
   pate::TeacherControl control;
-  control.progress = context.progress("teachers", teaching.teachers);
+  control.progress = context.progress("teachers (pace NOT PRIVATE)", teaching.teachers);
   control.has = [&](std::size_t i) { return store.has(i); };
   control.keep = [&](std::size_t i, std::optional<TrainedModel> model) {
     store.keep(i, model, rng);
