@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBlocks = 1024;      // of values of C, each bounded by its ends
 constexpr double kBlockShare = 1e-4;  // a block no wider than this of C costs half of it in ε
-constexpr double kError =
+constexpr double kShuffleError =
     1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
 
 // Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c,
@@ -104,8 +104,8 @@ Enclosure ShuffledReports::delta(double epsilon) const {
       lower += b.weight * known;
     }
   }
-  return {std::max(0.0, widen_down(lower, kError)),
-          std::min(1.0, widen_up(upper, kError) + 2 * kTail)};
+  return {std::max(0.0, widen_down(lower, kShuffleError)),
+          std::min(1.0, widen_up(upper, kShuffleError) + 2 * kTail)};
 }
 
 double ShuffledReports::solve(Delta delta, bool upper) const {

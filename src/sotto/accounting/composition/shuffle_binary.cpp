@@ -10,8 +10,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kError = 1e-9;
-constexpr double kTiny = 1e-250;  // below, ratios would carry the error of a subnormal number on
+constexpr double kBinaryError = 1e-9;
+constexpr double kBinaryTiny =
+    1e-250;  // below, ratios would carry the error of a subnormal number on
 constexpr double kDeviations = 11, kMore = 48;  // of the summands looked at
 
 // X = A + B, A ~ Bin(ones, p), B ~ Bin(zeros, q), q = 1 − p.
@@ -44,7 +45,7 @@ class Count {
       here += mass * other;
       next += mass * tail;
       if (i >= last) break;
-      mass = mass > kTiny
+      mass = mass > kBinaryTiny
                  ? mass * (static_cast<double>(ones_ - i) / static_cast<double>(i + 1)) * (p_ / q_)
                  : std::exp(log_binomial_pmf(ones_, i + 1, p_, q_));
       // One step down in B.
@@ -52,7 +53,7 @@ class Count {
       if (t - 1 > i) {
         const std::uint64_t j = t - 1 - i;
         other =
-            other > kTiny && j <= zeros_
+            other > kBinaryTiny && j <= zeros_
                 ? other * (static_cast<double>(j) / static_cast<double>(zeros_ - j + 1)) * (p_ / q_)
                 : pmf(j - 1);
       } else {
@@ -119,7 +120,8 @@ double largest(const Count& x, std::uint64_t others, double mean, double varianc
   for (std::uint64_t t = std::max<std::uint64_t>(1, low); t <= std::min(others + 1, high + 1);
        ++t) {
     const Count::At at = x.at(t);
-    best = std::max(best, u * at.here * (1 + kError) - more * at.from_next * (1 - kError));
+    best =
+        std::max(best, u * at.here * (1 + kBinaryError) - more * at.from_next * (1 - kBinaryError));
   }
   return best;
 }
@@ -155,7 +157,7 @@ double shuffled_binary_delta_above(double local, std::uint64_t population, doubl
     open.push(bounded(block.first, middle));
     open.push(bounded(middle + 1, block.last));
   }
-  return std::min(1.0, widen_up(open.top().bound, kError));
+  return std::min(1.0, widen_up(open.top().bound, kBinaryError));
 }
 
 }  // namespace sotto

@@ -15,7 +15,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kError = 1e-9;            // of weights and of the factors before a sum
+constexpr double kResponseError = 1e-9;    // of weights and of the factors before a sum
 constexpr double kFine = 24, kCoarse = 8;  // blocks a deviation
 constexpr double kFineShare = 4e-4, kCoarseShare = 4e-3;  // width of a block of uniform reports
 
@@ -36,7 +36,7 @@ double solve(const std::function<double(double)>& delta_at, double most, Delta d
 
 double share_below(const ThreeValues& draw, std::uint64_t n, double part) {
   if (!(draw.high > 0) || draw.middle < draw.low || draw.middle > 0) return 0;
-  return positive_part_below(draw, n, part) / static_cast<double>(n) * (1 - kError);
+  return positive_part_below(draw, n, part) / static_cast<double>(n) * (1 - kResponseError);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ double ShuffledResponse::delta_upper(double epsilon) const {
   // Among m uniform reports of others. One more is post-processing, so it falls with m.
   const auto given = [&](std::uint64_t m) {
     return std::min(1.0, factor * positive_part_above(draw, m + 1, part_) /
-                             static_cast<double>(m + 1) * (1 + kError));
+                             static_cast<double>(m + 1) * (1 + kResponseError));
   };
   // From the most probable block outwards, to the left while it matters: all blocks further on are
   // bounded by the first value there, and all that follow to the right by the last.
@@ -104,14 +104,15 @@ double ShuffledResponse::delta_upper(double epsilon) const {
   }
   const double all = before.back();
   for (std::size_t i = top + 1; i < blocks_.size(); ++i) {
-    const double here = given(blocks_[i].begin), rest = (all - before[i]) * (1 + kError) + kTail;
+    const double here = given(blocks_[i].begin),
+                 rest = (all - before[i]) * (1 + kResponseError) + kTail;
     if (here * rest <= small * sum) {
       left += here * rest;
       break;
     }
     sum += blocks_[i].weight * here;
   }
-  return std::min(1.0, widen_up(sum + left, kError));
+  return std::min(1.0, widen_up(sum + left, kResponseError));
 }
 
 double ShuffledResponse::delta_lower(double epsilon) const {
