@@ -167,7 +167,7 @@ void run_abandon(const Arguments& arguments, Context& context) {
                 context);
 }
 
-void run_verify(const Arguments& arguments, Context& context) {
+void run_ledger_verify(const Arguments& arguments, Context& context) {
   std::optional<ledger::Ledger> ledger;
   ledger::Verified v;
   try {
@@ -439,7 +439,7 @@ Command ledger_command() {
                                    .type = Type::text,
                                    .value = "HEAD",
                                    .help = "a head seen earlier; it must be part of the chain"}}),
-           .run = run_verify},
+           .run = run_ledger_verify},
           ledger_report_command(with_store({dataset_option(false)})),
           ledger_statement_command(with_store({dataset_option()}, false)),
           ledger_export_command(with_store({}, false)),

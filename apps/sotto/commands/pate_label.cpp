@@ -123,7 +123,7 @@ Ballot from_teachers(const Arguments& arguments) {
   return ballot;
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_pate_label(const Arguments& arguments, Context& context) {
   const Ballot ballot =
       arguments.given("votes") ? from_elsewhere(arguments) : from_teachers(arguments);
   const PateFacts& facts = ballot.facts;
@@ -245,7 +245,7 @@ Command pate_label_command() {
                    {"What would it cost?",
                     "sotto pate label --votes votes.npy --epsilon 2 --delta 1e-5 --dry-run"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_pate_label,
       .usage =
           "(--teachers DIR --public FILE --queries N | --votes FILE.npy) (--sigma S | --epsilon "
           "E) --delta D --out FILE [options]"};
