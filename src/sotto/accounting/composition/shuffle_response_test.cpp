@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/composition/detail/shuffle_account.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 
 namespace sotto {
@@ -249,6 +250,35 @@ TEST(Shuffle, CoversRandomRandomizers) {
     }
   }
   EXPECT_GT(closest, 0.9);  // and cannot be much less
+}
+
+ShuffledEvent shuffled_response(double local, std::uint64_t categories, std::uint64_t population) {
+  return {population, std::make_shared<const Event>(RandomizedResponseEvent{local, categories})};
+}
+
+// Truths by enumeration with 60 digits. Each was missed, or did not end, before ε₀ was kept from 0
+// and ε from ε₀.
+TEST(ShuffledResponse, IsOnTheRightSideOfTheTruthWhereDoublesCancel) {
+  struct Case {
+    double local;
+    std::uint64_t categories, population;
+    double epsilon, truth;
+  };
+  for (const Case& c :
+       {Case{0.5253140944343242, 2, 5, 0.5253140944337988, 5.14754e-14},
+        Case{3.6829183351810407e-11, 3, 3, 3.6829183314981224e-11, 1.364e-21},
+        Case{4.6665594150964555e-09, 2, 5, 4.661892855681359e-09, 1.458300e-13},
+        Case{8.37442179686581e-13, 2, 3, 0, 2.09361e-13},
+        Case{5.035157994761532e-10, 2, 2, 4.5316421952853786e-10, 1.25878950e-11}}) {
+    const ShuffledEvent event = shuffled_response(c.local, c.categories, c.population);
+    const ShuffledGuarantee known(event, Relation::replace_one, true);
+    EXPECT_GE(known.delta_upper(c.epsilon), c.truth * (1 - 1e-5)) << c.local;
+    EXPECT_LE(known.delta_lower(c.epsilon), c.truth * (1 + 1e-5)) << c.local;
+  }
+  const ShuffledGuarantee ends(shuffled_response(1.0, 2, 5), Relation::replace_one, true);
+  EXPECT_LE(ends.delta_lower(0.9999999999999999), ends.delta_upper(0.9999999999999999));
+  const ShuffledGuarantee tiny(shuffled_response(1e-10, 2, 2), Relation::replace_one, true);
+  EXPECT_LE(tiny.epsilon_upper(1e-20), 1e-10);
 }
 
 TEST(ShuffledResponse, LowerBoundsOfOtherProtocolsAreAttained) {
