@@ -20,7 +20,8 @@ import results
 
 TEACHERS = 250
 ADULT = ["--model", "logistic", "--regularisation", "3e-5", "--queries", "300", "--choose", "first", "--sigma", "40"]
-MNIST = ["--model", "logistic", "--regularisation", "1e-6", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.97"]
+MNIST = ["--model", "logistic", "--regularisation", "1e-8", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.99"]
+FEATURES = ["--upright", "--degree", "2", "--components", "600"]
 
 
 def report(runs):
@@ -70,7 +71,7 @@ def mnist(sotto, source, runs, more):
             write_images(folder / "pool.idx", pixels, pool)
             write_images(folder / "rest.idx", pixels, rest)
             (folder / "rest-labels.idx").write_bytes(struct.pack(">HBBI", 0, 8, 1, len(rest)) + bytes(labels[8 + i] for i in rest))
-            results.ask(sotto, "features", "fit", "--public", folder / "pool.idx", "--rows", 60000, "--out", folder / "features")
+            results.ask(sotto, "features", "fit", "--public", folder / "pool.idx", "--rows", 60000, *FEATURES, "--out", folder / "features")
             for images, classes, name in ((source / "train-images-idx3-ubyte", source / "train-labels-idx1-ubyte", "train.npy"),
                                           (folder / "pool.idx", None, "pool.npy"), (folder / "rest.idx", folder / "rest-labels.idx", "rest.npy")):
                 results.ask(sotto, "features", "apply", "--features", folder / "features", "--images", images,

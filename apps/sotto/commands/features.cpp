@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "pate.hpp"
 #include "shell/output_file.hpp"
@@ -14,18 +15,22 @@
 #include "sotto/data/idx.hpp"
 #include "sotto/data/matrix_table.hpp"
 #include "sotto/data/npy.hpp"
+#include "sotto/features/kernel_components.hpp"
 #include "sotto/features/principal.hpp"
 #include "sotto/features/scattering.hpp"
+#include "sotto/features/upright.hpp"
 
 namespace sotto::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using features::KernelComponents;
 using features::Points;
 using features::PublicComponents;
 using features::Scattering;
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostDegree = 8;
 constexpr std::size_t kBlock = 4096;  // images whose scattering is in memory at a time
 
 IdxArray read_images(const std::string& path) {
@@ -45,14 +50,28 @@ std::vector<float> floats(const std::string& path) {
   return {array.values.begin(), array.values.end()};
 }
 
+void make_upright(IdxArray& images) {
+  images.values = features::upright(images.values, images.shape[1]);
+}
+
 void run_fit(const Arguments& arguments, Context& context) {
   const std::string out = arguments.text("out");
   check_artifact_place(out);
-  const IdxArray images = read_images(arguments.text("public"));
-  const Scattering scattering(images.shape[1]);
   const std::size_t components = arguments.whole("components");
-  const PublicComponents fitted =
-      PublicComponents::fit(scattering.apply(images.values), components, scattering.channel());
+  const auto degree = static_cast<unsigned>(arguments.whole("degree"));
+  for (const char* option : {"factors", "landmarks"})
+    if (degree == 1 && arguments.given(option))
+      throw InvalidArgument(fmt::format("--{} is for --degree 2 or more", option));
+  IdxArray images = read_images(arguments.text("public"));
+  const Scattering scattering(images.shape[1]);
+  if (arguments.flag("upright")) make_upright(images);
+  const Points scattered = scattering.apply(images.values);
+  const PublicComponents fitted = PublicComponents::fit(
+      scattered, degree == 1 ? components : arguments.whole("factors"), scattering.channel());
+  std::optional<KernelComponents> products;
+  if (degree > 1)
+    products = KernelComponents::fit(fitted.apply(scattered), components,
+                                     arguments.whole("landmarks"), degree);
   MatrixFacts facts{.bounds = std::vector<Bounds>(components, Bounds(-1, 1)),
                     .classes = arguments.whole("classes"),
                     .relation = arguments.given("relation")
@@ -69,9 +88,17 @@ void run_fit(const Arguments& arguments, Context& context) {
   write_npy((place / "scale.npy").string(), array_of(parts.inverse_deviation, 1));
   write_npy((place / "directions.npy").string(), array_of(parts.directions, fitted.inputs()));
   write_file((place / "schema.toml").string(), schema.to_toml());
+  if (products) {
+    const auto& p = products->parts();
+    write_npy((place / "landmarks.npy").string(), array_of(p.landmarks.values, p.landmarks.rows()));
+    write_npy((place / "projection.npy").string(), array_of(p.projection, p.landmarks.rows()));
+    write_npy((place / "centre.npy").string(), array_of(p.centre, 1));
+  }
   write_file((place / "features.json").string(), Json{{"schema", 1},
                                                       {"features", "scattering"},
                                                       {"side", scattering.side()},
+                                                      {"upright", arguments.flag("upright")},
+                                                      {"degree", degree},
                                                       {"components", components}}
                                                          .dump(2) +
                                                      "\n");
@@ -86,6 +113,14 @@ void run_fit(const Arguments& arguments, Context& context) {
   }
 }
 
+KernelComponents products_in(const fs::path& place, unsigned degree, std::size_t factors) {
+  return KernelComponents(
+      {.degree = degree,
+       .landmarks = {.width = factors, .values = floats((place / "landmarks.npy").string())},
+       .projection = floats((place / "projection.npy").string()),
+       .centre = floats((place / "centre.npy").string())});
+}
+
 void run_apply(const Arguments& arguments, Context& context) {
   const fs::path place(arguments.text("features"));
   const std::string list = (place / "features.json").string();
@@ -94,9 +129,14 @@ void run_apply(const Arguments& arguments, Context& context) {
   const PublicComponents fitted({.mean = floats((place / "mean.npy").string()),
                                  .inverse_deviation = floats((place / "scale.npy").string()),
                                  .directions = floats((place / "directions.npy").string())});
-  const IdxArray images = read_images(arguments.text("images"));
+  const auto degree =
+      static_cast<unsigned>(json_count(json.value("degree", Json(1)), "degree", kMostDegree));
+  std::optional<KernelComponents> products;
+  if (degree > 1) products.emplace(products_in(place, degree, fitted.components()));
+  IdxArray images = read_images(arguments.text("images"));
   if (images.shape[1] != scattering.side() || fitted.inputs() != scattering.width())
     throw DataError("the features are of images of another size");
+  if (json.value("upright", Json(false)) == true) make_upright(images);
   const std::size_t rows = images.shape[0], size = images.shape[1] * images.shape[2];
   std::vector<std::uint8_t> labels;
   if (arguments.given("labels")) {
@@ -105,13 +145,15 @@ void run_apply(const Arguments& arguments, Context& context) {
       throw DataError("there is not one label for each image");
     labels = std::move(read.values);
   }
-  const std::size_t width = fitted.components() + (labels.empty() ? 0 : 1);
+  const std::size_t width =
+      (products ? products->components() : fitted.components()) + (labels.empty() ? 0 : 1);
   NpyArray array{{rows, width}, std::vector<double>(rows * width)};
   Progress progress(context.progress("scattering", rows));
   for (std::size_t first = 0; first < rows; first += kBlock) {
     const std::size_t count = std::min(kBlock, rows - first);
-    const Points points = fitted.apply(
+    Points points = fitted.apply(
         scattering.apply(std::span(images.values).subspan(first * size, count * size)));
+    if (products) points = products->apply(points);
     for (std::size_t i = 0; i < count; ++i) {
       double* const row = array.values.data() + (first + i) * width;
       std::copy(points.row(i).begin(), points.row(i).end(), row);
@@ -150,7 +192,10 @@ Command features_command() {
           "and keeps their first principal components. Also writes schema.toml, which "
           "declares tables of such features.",
       .examples = {{"Sixteen components of public images",
-                    "sotto features fit --public digits-images.idx --components 16 --out digits"}},
+                    "sotto features fit --public digits-images.idx --components 16 --out digits"},
+                   {"Handwriting made upright, and products of features",
+                    "sotto features fit --public digits-images.idx --upright --degree 2 --factors "
+                    "20 --components 30 --out quadratic"}},
       .options = {{.name = "public",
                    .type = Type::file,
                    .value = "FILE",
@@ -162,6 +207,29 @@ Command features_command() {
                    .help = "how many numbers an image becomes",
                    .fallback = "300",
                    .range = Range::between(1, 4000)},
+                  {.name = "upright",
+                   .type = Type::flag,
+                   .help = "first move what an image shows to its middle, make it upright and of "
+                           "one size: for handwriting"},
+                  {.name = "degree",
+                   .type = Type::whole,
+                   .value = "P",
+                   .help = "components of products of so many features: what is linear in them is "
+                           "a polynomial of degree P in the image's features",
+                   .fallback = "1",
+                   .range = Range::between(1, kMostDegree)},
+                  {.name = "factors",
+                   .type = Type::whole,
+                   .value = "N",
+                   .help = "of --degree: how many principal components are multiplied",
+                   .fallback = "300",
+                   .range = Range::between(1, 4000)},
+                  {.name = "landmarks",
+                   .type = Type::whole,
+                   .value = "N",
+                   .help = "of --degree: how many public images products are compared with",
+                   .fallback = "1500",
+                   .range = Range::between(1, 20000)},
                   {.name = "classes",
                    .type = Type::whole,
                    .value = "K",

@@ -15,6 +15,7 @@
 #include "sotto/learning/certify.hpp"
 #include "sotto/pate/partition.hpp"
 #include "sotto/pate/student.hpp"
+#include "sweep.hpp"
 #include "training.hpp"
 
 namespace sotto::cli {
@@ -157,11 +158,15 @@ Option student_smoothing_option() {
 Pool read_pool(const Arguments& arguments, const Facts& facts) {
   if (!arguments.given("public"))
     throw InvalidArgument(arguments.title() + " needs --public FILE, the records to be labelled");
+  const std::string place = arguments.text("public");
+  if (find_option(arguments.command(), "data") != nullptr && arguments.given("data") &&
+      is_same_file(arguments.text("data"), place))
+    throw InvalidArgument("--public and --data are the same file",
+                          "public records need no protection: they cannot be the private ones");
   Pool pool{.facts = public_facts(facts), .records = {}, .graph = {}};
   TableOptions options = table_options(arguments, pool.facts.encoder->schema());
   options.targets = false;
-  pool.records =
-      std::make_unique<Table>(load_table(arguments.text("public"), *pool.facts.encoder, options));
+  pool.records = std::make_unique<Table>(load_table(place, *pool.facts.encoder, options));
   if (pool.records->rows() == 0) throw DataError("there is no public record");
   if (const std::uint64_t k = arguments.whole("neighbours"); k > 0)
     pool.graph = std::make_unique<features::NeighbourGraph>(pate::points_of(*pool.records), k);
@@ -227,6 +232,8 @@ Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
     c.assumptions.push_back(
         "the last events are those of the student that was asked: its answers are among the "
         "labels");
+  if (const std::string charged = payment->charged_on_this_data(); !charged.empty())
+    c.assumptions.push_back(charged);
   c.ledger = payment->reference();
   return c;
 }

@@ -145,7 +145,7 @@ TuningRequest request_for(const Arguments& arguments, PublicRows& rows) {
   return request;
 }
 
-Json summary(const std::string& kind, const TuningPlan& plan, const Cost& cost) {
+Json tuning_summary(const std::string& kind, const TuningPlan& plan, const Cost& cost) {
   const Explanation explanation = plan.explain();
   Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
   if (cost.epsilon) json["epsilon"] = *cost.epsilon;
@@ -157,15 +157,15 @@ Json summary(const std::string& kind, const TuningPlan& plan, const Cost& cost) 
   return json;
 }
 
-void check_places(const Arguments& arguments) {
+void check_places_of_tuning(const Arguments& arguments) {
   if (!arguments.given("out"))
     throw InvalidArgument("sotto tune needs --out DIR, the place of the model",
                           "or --dry-run to see the cost only");
   check_artifact_place(arguments.text("out"));
 }
 
-void run(const Arguments& arguments, Context& context) {
-  if (!arguments.flag("dry-run")) check_places(arguments);
+void run_tune(const Arguments& arguments, Context& context) {
+  if (!arguments.flag("dry-run")) check_places_of_tuning(arguments);
   PublicRows rows(arguments);
   TuningPlan plan(request_for(arguments, rows));
   const Family& family = family_named(arguments);
@@ -181,7 +181,7 @@ void run(const Arguments& arguments, Context& context) {
   work.spec = Spec{plan.relation(), {*plan.event()}};
   work.unit = name(facts.unit);
   work.what = fmt::format("tuned {} model", kind);
-  work.json = summary(kind, plan, cost);
+  work.json = tuning_summary(kind, plan, cost);
   work.show = [&](const Json& quoted) {
     Json json = quoted;
     json["event"] = to_json(*plan.event());
@@ -360,7 +360,7 @@ Command tune_command() {
                         "sotto tune --data people.csv --schema people.toml --model linear "
                         "--validation public.csv --epsilon 1 --delta 1e-5 --dry-run"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_tune,
           .usage = "--data FILE --schema FILE --epsilon E [--delta D] --out DIR [options]",
           .selector = "model",
           .variants = kind_variants(true)};

@@ -1,46 +1,18 @@
 #include "sotto/features/principal.hpp"
 
 #include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/features/detail/leading.hpp"
 
 namespace sotto::features {
 namespace {
 
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 constexpr Eigen::Index kBlock = 512;
-constexpr std::size_t kSketchRounds = 4, kSketchExtra = 32;
-
-// Orthonormal columns that span what the covariance keeps most of: subspace iteration from a fixed
-// start, for many columns.
-Eigen::MatrixXd leading(const Eigen::MatrixXf& covariance, std::size_t count) {
-  const Eigen::Index n = covariance.rows();
-  const auto wanted = static_cast<Eigen::Index>(count);
-  if (n <= 600 || 2 * wanted >= n) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance.cast<double>());
-    return solver.eigenvectors().rowwise().reverse().leftCols(wanted);
-  }
-  const Eigen::Index width = std::min<Eigen::Index>(n, wanted + kSketchExtra);
-  Eigen::MatrixXf q(n, width);
-  std::uint64_t state = 1;
-  for (Eigen::Index j = 0; j < width; ++j)
-    for (Eigen::Index i = 0; i < n; ++i) {
-      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      q(i, j) = static_cast<float>(static_cast<double>(state >> 11) * 0x1p-52 - 1);
-    }
-  for (std::size_t r = 0; r < kSketchRounds; ++r) {
-    const Eigen::MatrixXf moved = covariance * q;
-    const Eigen::HouseholderQR<Eigen::MatrixXf> qr(moved);
-    q = qr.householderQ() * Eigen::MatrixXf::Identity(n, width);
-  }
-  const Eigen::MatrixXf small = q.transpose() * (covariance * q);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(small.cast<double>());
-  return (q.cast<double>() * solver.eigenvectors()).rowwise().reverse().leftCols(wanted);
-}
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 namespace sotto::local::detail {
 namespace {
 
-constexpr const char* kTitle = "Categories, again and again";
+constexpr const char* kAgainAndAgain = "Categories, again and again";
 
 Option permanent_option() {
   return {.name = "permanent_epsilon",
@@ -19,7 +19,7 @@ Option permanent_option() {
 
 ProtocolKind l_sue() {
   return {.name = "l_sue",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "symmetric unary encoding for ever, noised again in each report (basic RAPPOR)",
           .one_time = false,
           .options = {permanent_option()},
@@ -31,7 +31,7 @@ ProtocolKind l_sue() {
 
 ProtocolKind l_osue() {
   return {.name = "l_osue",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "optimised unary encoding for ever, noised again in each report",
           .one_time = false,
           .options = {permanent_option()},
@@ -43,7 +43,7 @@ ProtocolKind l_osue() {
 
 ProtocolKind loloha() {
   return {.name = "loloha",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "one hash function for ever: at most as many permanent answers as buckets",
           .one_time = false,
           .options = {permanent_option(),
@@ -61,7 +61,7 @@ ProtocolKind loloha() {
 
 ProtocolKind dbitflip() {
   return {.name = "dbitflip",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "permanent noised bits of a few categories (dBitFlip)",
           .one_time = false,
           .options = {{.name = "bits",
