@@ -12,9 +12,10 @@ namespace sotto {
 namespace {
 
 constexpr double kLeftOut = 1e-11;
-constexpr double kTiny = 1e-250;  // below, ratios would carry the error of a subnormal number on
-constexpr double kLine = 1e-14;   // relative error of the line
-constexpr double kError = 1e-9;   // relative error of a sum of terms by their ratios
+constexpr double kSmallestTerm =
+    1e-250;                          // below, ratios would carry the error of a subnormal number on
+constexpr double kLine = 1e-14;      // relative error of the line
+constexpr double kTermError = 1e-9;  // relative error of a sum of terms by their ratios
 
 class GivenLows {
  public:
@@ -37,7 +38,7 @@ class GivenLows {
     const auto first = static_cast<std::uint64_t>(std::floor(line)) + 1;
     const double odds = high_ / not_high_, mean = static_cast<double>(n) * high_;
     double term = std::exp(log_binomial_pmf(n, first, high_, not_high_)), sum = 0;
-    if (term < kTiny && static_cast<double>(first) < mean) return whole(n, line);
+    if (term < kSmallestTerm && static_cast<double>(first) < mean) return whole(n, line);
     for (std::uint64_t h = first; h <= n; ++h) {
       const double dh = static_cast<double>(h);
       sum += term * (dh - line);
@@ -68,17 +69,17 @@ class GivenLows {
   double high_ = 0, not_high_ = 0;
 };
 
-struct Block {
+struct BlockOfLows {
   std::uint64_t begin, last;
   double weight, mean;
 };
 
 // Values of b that have more than kTail of the probability on their side, in blocks.
-std::vector<Block> blocks_of(const BinomialWindow& window, std::uint64_t n, double p, double q,
-                             double part) {
+std::vector<BlockOfLows> blocks_of(const BinomialWindow& window, std::uint64_t n, double p,
+                                   double q, double part) {
   const double deviation = std::sqrt(static_cast<double>(n) * p * q);
   const auto width = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(deviation / part));
-  std::vector<Block> blocks;
+  std::vector<BlockOfLows> blocks;
   for (std::uint64_t b = window.low; b <= window.high; b += width) {
     const std::uint64_t last = std::min(window.high, b + width - 1);
     // Ratios from one exact value a block.
@@ -97,11 +98,11 @@ std::vector<Block> blocks_of(const BinomialWindow& window, std::uint64_t n, doub
 double positive_part(const ThreeValues& d, std::uint64_t n, double part, bool above) {
   const GivenLows given(d, n, above);
   const double p = d.low_probability, q = d.high_probability + d.middle_probability;
-  if (p <= 0) return given(0) * (above ? 1 + kError : 1 - kError);
+  if (p <= 0) return given(0) * (above ? 1 + kTermError : 1 - kTermError);
   const BinomialWindow window = binomial_window(n, p);
-  const std::vector<Block> blocks = blocks_of(window, n, p, q, part);
+  const std::vector<BlockOfLows> blocks = blocks_of(window, n, p, q, part);
   // The value in a block, given the value at its first number when that is known.
-  const auto value = [&](const Block& b) {
+  const auto value = [&](const BlockOfLows& b) {
     const double begin = static_cast<double>(b.begin);
     if (b.begin == b.last) return given(b.begin);
     if (above) {
@@ -136,8 +137,8 @@ double positive_part(const ThreeValues& d, std::uint64_t n, double part, bool ab
     }
     sum += blocks[i].weight * value(blocks[i]);
   }
-  return above ? widen_up(sum, kError) + left + kTail * most
-               : std::max(0.0, widen_down(sum, kError));
+  return above ? widen_up(sum, kTermError) + left + kTail * most
+               : std::max(0.0, widen_down(sum, kTermError));
 }
 
 }  // namespace

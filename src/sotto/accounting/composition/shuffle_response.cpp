@@ -15,14 +15,20 @@
 namespace sotto {
 namespace {
 
-constexpr double kResponseError = 1e-9;    // of weights and of the factors before a sum
+constexpr double kFactorError = 1e-9;      // of weights and of the factors before a sum
 constexpr double kFine = 24, kCoarse = 8;  // blocks a deviation
 constexpr double kFineShare = 4e-4, kCoarseShare = 4e-3;  // width of a block of uniform reports
 
-constexpr double kFineBlock = 1e-3, kCoarseBlock = 4e-3;  // of the answers of others, of two
+// Below, and where ε is nearer to ε₀, differences of probabilities would carry rounding errors that
+// matter. The upper bound of two categories among many users would take long.
+constexpr double kLeastResponse = 1e-3, kLeastDistance = 1e-5;
+constexpr std::uint64_t kMostOfTwo = 5'000'000;
+
+constexpr double kFineSlack = 0.01, kCoarseSlack = 0.05;  // of δ, with two categories
 
 // ε where a δ that falls with it meets the target, from the side asked for.
-double solve(const std::function<double(double)>& delta_at, double most, Delta delta, bool above) {
+double meeting_epsilon(const std::function<double(double)>& delta_at, double most, Delta delta,
+                       bool above) {
   const double target = std::log(delta.value());
   const auto excess = [&](double e) {
     const double d = delta_at(e);
@@ -34,17 +40,25 @@ double solve(const std::function<double(double)>& delta_at, double most, Delta d
   return above ? b.high : b.low;
 }
 
+// A lower bound of ε by one of δ, which is not looked at where it would cancel; most: the largest ε.
+double lower_below(const std::function<double(double)>& delta_at, double most,
+                   std::uint64_t population, Delta delta) {
+  if (!(most >= kLeastResponse) || !(most < 30) || population > 1'000'000'000) return 0;
+  return meeting_epsilon([&](double e) { return e > most - kLeastDistance ? 0 : delta_at(e); },
+                         most, delta, false);
+}
+
 double share_below(const ThreeValues& draw, std::uint64_t n, double part) {
   if (!(draw.high > 0) || draw.middle < draw.low || draw.middle > 0) return 0;
-  return positive_part_below(draw, n, part) / static_cast<double>(n) * (1 - kResponseError);
+  return positive_part_below(draw, n, part) / static_cast<double>(n) * (1 - kFactorError);
 }
 
 }  // namespace
 
 bool ShuffledResponse::worthwhile(double local, std::uint64_t categories,
                                   std::uint64_t population) {
-  return categories >= 2 && local > 0 && local < 30 && population >= 1 &&
-         population <= 1'000'000'000;
+  return categories >= 2 && local >= kLeastResponse && local < 30 && population >= 1 &&
+         population <= 100'000'000;
 }
 
 ShuffledResponse::ShuffledResponse(double local, std::uint64_t categories, std::uint64_t population,
@@ -54,7 +68,7 @@ ShuffledResponse::ShuffledResponse(double local, std::uint64_t categories, std::
       categories_(categories),
       population_(population) {
   if (!worthwhile(local, categories, population))
-    throw InvalidArgument("shuffled responses need 0 < epsilon < 30 and 2 categories or more");
+    throw InvalidArgument("shuffled responses need 0.001 <= epsilon < 30 and 2 categories or more");
   if (categories == 2) return;  // one count says it all
   const double k = static_cast<double>(categories), odds = std::exp(local),
                uniform = k / (odds + k - 1), truth = std::expm1(local) / (odds + k - 1);
@@ -74,9 +88,14 @@ ShuffledResponse::ShuffledResponse(double local, std::uint64_t categories, std::
 double ShuffledResponse::delta_upper(double epsilon) const {
   if (!(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
   if (epsilon >= local_) return 0;
-  if (categories_ == 2)
-    return shuffled_binary_delta_above(local_, population_, epsilon,
-                                       part_ == kFine ? kFineBlock : kCoarseBlock);
+  // The bound for any common randomizer is there as well.
+  if (categories_ == 2 && population_ > kMostOfTwo) return 1;
+  epsilon = std::min(epsilon, local_ - kLeastDistance);  // δ falls with ε
+  if (categories_ == 2) {
+    const bool fine = part_ == kFine && population_ <= 5'000'000;
+    const double slack = population_ <= 200 ? 0 : fine ? kFineSlack : kCoarseSlack;
+    return shuffled_binary_delta_above(local_, population_, epsilon, slack);
+  }
   const double k = static_cast<double>(categories_), odds = std::exp(local_),
                each = std::expm1(epsilon) / std::expm1(local_);
   const ThreeValues draw{1 - each, -each, -std::exp(epsilon) - each, 1 / k, 1 / k, (k - 2) / k};
@@ -84,7 +103,7 @@ double ShuffledResponse::delta_upper(double epsilon) const {
   // Among m uniform reports of others. One more is post-processing, so it falls with m.
   const auto given = [&](std::uint64_t m) {
     return std::min(1.0, factor * positive_part_above(draw, m + 1, part_) /
-                             static_cast<double>(m + 1) * (1 + kResponseError));
+                             static_cast<double>(m + 1) * (1 + kFactorError));
   };
   // From the most probable block outwards, to the left while it matters: all blocks further on are
   // bounded by the first value there, and all that follow to the right by the last.
@@ -105,19 +124,19 @@ double ShuffledResponse::delta_upper(double epsilon) const {
   const double all = before.back();
   for (std::size_t i = top + 1; i < blocks_.size(); ++i) {
     const double here = given(blocks_[i].begin),
-                 rest = (all - before[i]) * (1 + kResponseError) + kTail;
+                 rest = (all - before[i]) * (1 + kFactorError) + kTail;
     if (here * rest <= small * sum) {
       left += here * rest;
       break;
     }
     sum += blocks_[i].weight * here;
   }
-  return std::min(1.0, widen_up(sum + left, kResponseError));
+  return std::min(1.0, widen_up(sum + left, kFactorError));
 }
 
 double ShuffledResponse::delta_lower(double epsilon) const {
   if (!(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
-  if (epsilon >= local_) return 0;
+  if (epsilon > local_ - kLeastDistance) return 0;
   const double k = static_cast<double>(categories_), odds = std::exp(local_), x = std::exp(epsilon),
                more = std::expm1(epsilon), q = 1 / (odds + k - 1), p = odds * q;
   double best = 0;
@@ -135,10 +154,11 @@ double ShuffledResponse::delta_lower(double epsilon) const {
 }
 
 double ShuffledResponse::epsilon_upper(Delta delta) const {
-  return std::min(local_, solve([&](double e) { return delta_upper(e); }, local_, delta, true));
+  return std::min(local_,
+                  meeting_epsilon([&](double e) { return delta_upper(e); }, local_, delta, true));
 }
 double ShuffledResponse::epsilon_lower(Delta delta) const {
-  return solve([&](double e) { return delta_lower(e); }, local_, delta, false);
+  return meeting_epsilon([&](double e) { return delta_lower(e); }, local_, delta, false);
 }
 
 double shuffled_binary_lower(double p, double q, std::uint64_t population, Delta delta) {
@@ -155,7 +175,7 @@ double shuffled_binary_lower(double p, double q, std::uint64_t population, Delta
     return std::max(there, back);
   };
   const double most = std::max(std::abs(std::log(yes)), std::abs(std::log(no)));
-  return solve(at, most, delta, false);
+  return lower_below(at, most, population, delta);
 }
 
 double shuffled_unary_lower(double p, double q, std::uint64_t population, Delta delta) {
@@ -166,7 +186,7 @@ double shuffled_unary_lower(double p, double q, std::uint64_t population, Delta 
     const double rest = 1 - 2 * one, middle = ((1 - x) - one * (high + low)) / rest;
     return share_below({high, std::min(0.0, middle), low, one, one, rest}, population, kFine);
   };
-  return solve(at, std::abs(std::log(yes / no)), delta, false);
+  return lower_below(at, std::abs(std::log(yes / no)), population, delta);
 }
 
 }  // namespace sotto

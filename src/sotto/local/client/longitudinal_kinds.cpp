@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sotto/local/client/detail/kinds.hpp"
 #include "sotto/local/client/longitudinal.hpp"
 
@@ -65,9 +67,12 @@ ProtocolKind dbitflip() {
           .options = {{.name = "bits",
                        .type = OptionType::whole,
                        .value = "D",
-                       .help = "categories that a client speaks of",
-                       .fallback = "4",
+                       .help = "categories that a client speaks of; without, 4 or all",
                        .range = Range::between(1, 1024)}},
+          .settle =
+              [](Declaration& d) {
+                settle_parameter(d, "bits", std::min(4.0, static_cast<double>(d.domain)));
+              },
           .make = [](const Declaration& d) -> std::unique_ptr<Randomizer> {
             return std::make_unique<BucketBits>(d.epsilon, d.domain, d.whole("bits"));
           }};

@@ -7,7 +7,7 @@
 //            δ = max_t[u·P(X = t−1) − (e^ε − 1)·P(X ≥ t)], u = p − e^ε q. Answers of a block of
 //            values of m are bounded by giving away the reports of the users who are free in it:
 //            N is smaller by the width, the rest is known. Blocks that may hold the largest are
-//            halved until they are narrow.
+//            halved until their bound is hardly above what is attained.
 // Numerics   Sums of positive terms by their ratios; relative error below 1e-9.
 // Reference  docs/math/amplification.md.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace sotto {
 
-// share: the width, of the others, at which a block is left as it is; 0 < ε < ε₀.
+// slack: how far above the δ of others who all answer alike, relative, an answer may be; ε < ε₀.
 double shuffled_binary_delta_above(double local_epsilon, std::uint64_t population, double epsilon,
-                                   double share);
+                                   double slack);
 
 }  // namespace sotto
