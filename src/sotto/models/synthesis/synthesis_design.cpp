@@ -15,7 +15,7 @@ namespace {
 constexpr double kMany[] = {0.22, 0.04, 0.74};
 // few: columns have kMost of it where the records are kHardly deviations of the noise that all of
 // it would leave, kLeast where they are kWell; of what is left the choice has kChoice.
-constexpr double kMost = 0.8, kLeast = 0.65, kHardly = 40, kWell = 200, kChoice = 0.2;
+constexpr double kMost = 0.8, kLeast = 0.5, kHardly = 40, kWell = 200, kChoice = 0.2;
 constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
 constexpr double kPartOfRecords = 0.5;  // of the records: the noise of a pair in all its cells
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
