@@ -59,8 +59,9 @@ fmt: dev-deps  ## format every C++ file
 	@tools/check_format.sh --fix
 
 .PHONY: lint
-lint: build dev-deps  ## clang-tidy over every source file (FILES="a.cpp b.cpp" for some)
-	@tools/lint.sh build $(FILES)
+lint: deps dev-deps  ## clang-tidy over every source file (FILES="a.cpp b.cpp" for some)
+	@cmake --preset lint --log-level=WARNING
+	@tools/lint.sh build/lint $(FILES)
 
 .PHONY: asan
 asan: deps  ## unit tests with the address and undefined-behaviour sanitizers

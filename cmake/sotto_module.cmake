@@ -4,6 +4,7 @@
 # OWN_PRECOMPILED: the module precompiles headers of its own. Tests stand beside their source and make one binary, sotto_<name>_test.
 include(sotto_dependencies)
 include(sotto_precompiled)
+include(sotto_unity)
 
 function(sotto_module)
   cmake_parse_arguments(M "OWN_PRECOMPILED" "NAME" "SOURCES;HEADERS;PUBLIC;PRIVATE;TESTS;TEST_LIBRARIES" ${ARGN})
@@ -22,6 +23,7 @@ function(sotto_module)
   sotto_private_libraries(private ${M_PRIVATE})
   target_link_libraries(${target} PUBLIC ${M_PUBLIC} PRIVATE ${private})
   sotto_compile_options(${target})
+  sotto_unity(${target})
   set(precompiled OWN_PRECOMPILED)
   if(NOT M_OWN_PRECOMPILED)
     sotto_precompile(${target})

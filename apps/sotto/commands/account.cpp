@@ -135,7 +135,7 @@ void write_curve(const std::string& path, const Spec& spec, const Arguments& arg
   context.note(fmt::format("wrote {}", path));
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_account(const Arguments& arguments, Context& context) {
   if (arguments.given("delta") == arguments.given("epsilon")) {
     throw InvalidArgument("sotto account needs either --delta D or --epsilon E",
                           "--delta 1e-5 asks for epsilon, --epsilon 1 asks for delta");
@@ -212,7 +212,7 @@ Command account_command() {
                     "sotto account training.json --delta 1e-5 --compare --curve profile.svg"}},
       .positionals = {spec_positional()},
       .options = std::move(options),
-      .run = run,
+      .run = run_account,
       .usage = "SPEC (--delta D | --epsilon E) [options]",
   };
 }

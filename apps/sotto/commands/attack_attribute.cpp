@@ -77,18 +77,18 @@ struct Hits {
   }
 };
 
-struct Side {
+struct AttributeSide {
   std::string label;
   Hits members, others, guess;
 };
 
 // The value that makes the truth likeliest, with what is known of how common it is.
-Side attacked(const Model& model, const Variants& variants, const std::vector<bool>& in) {
+AttributeSide attacked(const Model& model, const Variants& variants, const std::vector<bool>& in) {
   std::vector<std::vector<audit::Sight>> sights;
   for (const Table& table : variants.tables) sights.push_back(sights_of(model, table));
   const auto commonest =
       static_cast<std::size_t>(std::ranges::max_element(variants.shares) - variants.shares.begin());
-  Side side;
+  AttributeSide side;
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (variants.truth[i] == variants.tables.size()) continue;  // none of the declared values
     std::size_t best = 0;
@@ -106,8 +106,8 @@ Side attacked(const Model& model, const Variants& variants, const std::vector<bo
   return side;
 }
 
-Side one_side(const Arguments& arguments, const Family& family, const Route& route,
-              const std::vector<bool>& in, const CsvText& text, Rng& rng) {
+AttributeSide one_side(const Arguments& arguments, const Family& family, const Route& route,
+                       const std::vector<bool>& in, const CsvText& text, Rng& rng) {
   const Facts asked = record_facts(arguments, family, route.request),
               any = with_rows(asked, std::nullopt);
   const Table all = load_table(arguments.text("data"), *any.encoder,
@@ -121,7 +121,7 @@ Side one_side(const Arguments& arguments, const Family& family, const Route& rou
   const auto members = std::make_shared<RecordSet>(std::move(chosen));
   const Variants variants =
       variants_of(arguments, text, attribute_of(arguments, any.encoder->schema()), *any.encoder);
-  Side side;
+  AttributeSide side;
   train_many({.plan = [&] { return plan_training(family, facts, route.request); },
               .count = 1,
               .data = [&](std::size_t) { return members; },
@@ -145,7 +145,7 @@ std::string words(const Hits& hits) {
                      100 * audit::clopper_pearson_upper(hits.right, hits.of, 0.025));
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_attack_attribute(const Arguments& arguments, Context& context) {
   const Family& family = family_named(arguments);
   const std::vector<Route> routes = both_routes(arguments, family);
   Rng rng = attack_rng(arguments, context);
@@ -154,12 +154,12 @@ void run(const Arguments& arguments, Context& context) {
     throw DataError("there are fewer than 20 records to attack", "figures need hundreds");
   std::vector<bool> in(text.records());
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = (rng.next_u64() & 1) != 0;
-  std::vector<Side> sides;
+  std::vector<AttributeSide> sides;
   for (const Route& route : routes)
     sides.push_back(one_side(arguments, family, route, in, text, rng));
   if (arguments.flag("json")) {
     Json models = Json::array();
-    for (const Side& s : sides)
+    for (const AttributeSide& s : sides)
       models.push_back(
           {{"label", s.label}, {"members", to_json(s.members)}, {"others", to_json(s.others)}});
     context.out.print("{}\n", Json({{"schema", 1},
@@ -174,7 +174,7 @@ void run(const Arguments& arguments, Context& context) {
   context.out.print("{}\n{} of a record, from a {} model and all its other cells\n",
                     context.bold(kPrivateResult), arguments.text("attribute"),
                     arguments.text("model"));
-  for (const Side& s : sides)
+  for (const AttributeSide& s : sides)
     context.out.print("  {:<17}right for {} of members, {} of others\n", s.label, words(s.members),
                       words(s.others));
   context.out.print("  {:<17}right for {}\n", "no model", words(sides.back().guess));
@@ -209,7 +209,7 @@ Command attack_attribute_command() {
                     "sotto attack attribute --data people.csv --schema people.toml --model "
                     "linear --attribute city --epsilon 1 --delta 1e-6"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_attack_attribute,
       .usage = "--data FILE --schema FILE --model KIND --attribute COLUMN --epsilon E [options]",
       .selector = "model",
       .variants = kind_variants(true)};

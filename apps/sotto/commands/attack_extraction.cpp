@@ -62,7 +62,7 @@ struct Secret {
   double exposure = 0, rank = 0;
 };
 
-struct Side {
+struct ExtractionSide {
   std::string label, method;
   double perplexity = 0;
   std::vector<Secret> secrets;
@@ -73,7 +73,7 @@ struct Exposed {
   double mean = 0, most = 0;
   std::size_t secrets = 0, first = 0;
 };
-Exposed exposed(const Side& side, std::size_t copies) {
+Exposed exposed(const ExtractionSide& side, std::size_t copies) {
   Exposed e;
   for (const Secret& s : side.secrets) {
     if (s.copies != copies) continue;
@@ -112,13 +112,13 @@ class Extraction {
     std::shuffle(lines_.begin(), lines_.end(), random);
   }
 
-  std::vector<Side> sides() {
+  std::vector<ExtractionSide> sides() {
     const auto facts = [&](const TrainingRequest& request) {
       return facts_for(family_, texts_.schema(lines_.size()), request);
     };
     const std::vector<Route> routes = both_routes(arguments_, family_, facts);
     Progress progress(context_.progress("training", routes.size()));
-    std::vector<Side> all;
+    std::vector<ExtractionSide> all;
     for (const Route& route : routes) {
       all.push_back(one_side(route, facts(route.request)));
       progress.advance(all.size());
@@ -131,7 +131,7 @@ class Extraction {
   std::size_t lines() const { return lines_.size(); }
 
  private:
-  Side one_side(const Route& route, const Facts& facts) {
+  ExtractionSide one_side(const Route& route, const Facts& facts) {
     const Facts any = with_rows(facts, std::nullopt);
     const auto table = [&](const std::vector<std::string>& lines, const Encoder& encoder) {
       return load_table(workshop_.write("lines.csv", texts_.csv(lines)), encoder, {});
@@ -141,7 +141,7 @@ class Extraction {
     std::vector<std::string> planted;
     for (const Secret& s : secrets_) planted.push_back(s.text);
     const Table asked = table(planted, *any.encoder);
-    Side side{.label = route.label, .method = {}, .secrets = secrets_};
+    ExtractionSide side{.label = route.label, .method = {}, .secrets = secrets_};
     train_many({.plan =
                     [&] {
                       auto plan = plan_training(family_, facts, route.request);
@@ -173,7 +173,8 @@ class Extraction {
     return model.apply(block);
   }
   // Among all candidates the secret is one itself; ties count by half.
-  static void rank(Side& side, const std::vector<double>& own, const std::vector<double>& sorted) {
+  static void rank(ExtractionSide& side, const std::vector<double>& own,
+                   const std::vector<double>& sorted) {
     for (std::size_t k = 0; k < own.size(); ++k) {
       const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), own[k]);
       const auto above = static_cast<double>(sorted.end() - last),
@@ -196,7 +197,7 @@ class Extraction {
   Workshop workshop_;
 };
 
-Json to_json(const Side& side, const std::vector<std::size_t>& copies) {
+Json to_json(const ExtractionSide& side, const std::vector<std::size_t>& copies) {
   Json secrets = Json::array();
   for (const std::size_t c : copies) {
     const Exposed e = exposed(side, c);
@@ -212,16 +213,16 @@ Json to_json(const Side& side, const std::vector<std::size_t>& copies) {
           {"secrets", secrets}};
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_attack_extraction(const Arguments& arguments, Context& context) {
   Extraction extraction(arguments, context);
-  const std::vector<Side> sides = extraction.sides();
+  const std::vector<ExtractionSide> sides = extraction.sides();
   const auto count = static_cast<double>(extraction.candidates());
   const double epsilon = arguments.number("epsilon"),
                delta = arguments.maybe_number("delta").value_or(0),
                most = std::min(1.0, std::exp(epsilon) / count + delta);
   if (arguments.flag("json")) {
     Json models = Json::array();
-    for (const Side& side : sides) models.push_back(to_json(side, extraction.copies()));
+    for (const ExtractionSide& side : sides) models.push_back(to_json(side, extraction.copies()));
     context.out.print("{}\n", Json({{"schema", 1},
                                     {"warning", kPrivateResult},
                                     {"model", arguments.text("model")},
@@ -242,19 +243,19 @@ void run(const Arguments& arguments, Context& context) {
       extraction.candidates());
   const auto line = [&](const std::string& what, auto&& figure) {
     std::string text = fmt::format("{:<31}", what);
-    for (const Side& side : sides) text += fmt::format("  {:<29}", figure(side));
+    for (const ExtractionSide& side : sides) text += fmt::format("  {:<29}", figure(side));
     text.erase(text.find_last_not_of(' ') + 1);
     context.out.print("{}\n", text);
   };
-  line("", [](const Side& s) { return s.label; });
-  line("method", [](const Side& s) { return s.method; });
+  line("", [](const ExtractionSide& s) { return s.label; });
+  line("method", [](const ExtractionSide& s) { return s.method; });
   line("perplexity of a character",
-       [](const Side& s) { return fmt::format("{:.3f}", s.perplexity); });
+       [](const ExtractionSide& s) { return fmt::format("{:.3f}", s.perplexity); });
   for (const std::size_t c : extraction.copies())
     line(c == 0   ? std::string("secrets that stand nowhere")
          : c == 1 ? std::string("secrets that stand once")
                   : fmt::format("secrets that stand {} times", c),
-         [&](const Side& s) {
+         [&](const ExtractionSide& s) {
            const Exposed e = exposed(s, c);
            return fmt::format("{:.2f} ({} of {} found)", e.mean, e.first, e.secrets);
          });
@@ -332,7 +333,7 @@ Command attack_extraction_command() {
                         "sotto attack extraction --text messages.txt --model sequence --epsilon 1 "
                         "--delta 1e-6"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_attack_extraction,
           .usage = "--text FILE --model KIND --epsilon E [options]",
           .selector = "model",
           .variants = kind_variants(Task::transform)};

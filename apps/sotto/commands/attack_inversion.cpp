@@ -84,15 +84,15 @@ class Leanings {
   Records inside_, outside_;
 };
 
-struct Portrait {
+struct ClassPortrait {
   std::vector<std::string> cells;
   double likelihood = 0;
   std::size_t leaning = 0;  // columns where it leans as the class does
 };
 
-struct Side {
+struct InversionSide {
   std::string label;
-  std::vector<Portrait> classes;
+  std::vector<ClassPortrait> classes;
 };
 
 class Inversion {
@@ -122,8 +122,8 @@ class Inversion {
     }
   }
 
-  std::vector<Side> sides() {
-    std::vector<Side> all;
+  std::vector<InversionSide> sides() {
+    std::vector<InversionSide> all;
     for (const Route& route : both_routes(arguments_, family_)) all.push_back(one_side(route));
     return all;
   }
@@ -131,13 +131,13 @@ class Inversion {
   const std::vector<std::string>& labels() const { return labels_; }
 
  private:
-  Side one_side(const Route& route) {
+  InversionSide one_side(const Route& route) {
     const Facts asked = record_facts(arguments_, family_, route.request),
                 any = with_rows(asked, std::nullopt);
     const auto all = std::make_shared<RecordSet>(load_table(
         arguments_.text("data"), *any.encoder, table_options(arguments_, any.encoder->schema())));
     const Facts facts = with_rows(asked, all->size());
-    Side side{route.label, {}};
+    InversionSide side{route.label, {}};
     train_many({.plan = [&] { return plan_training(family_, facts, route.request); },
                 .count = 1,
                 .data = [&](std::size_t) { return all; },
@@ -150,10 +150,10 @@ class Inversion {
   }
 
   // The likeliest record of the class, one column after another.
-  Portrait portrait(const Model& model, const std::string& label, const Encoder& encoder) {
+  ClassPortrait portrait(const Model& model, const std::string& label, const Encoder& encoder) {
     std::mt19937_64 random(1);
     const Canaries blank(text_, schema_, false);
-    Portrait p;
+    ClassPortrait p;
     p.cells = text_.cells(blank.made(CanaryKind::blank, 1, random).front());
     p.cells[target_] = label;
     for (int pass = 0; pass < kPasses; ++pass) {
@@ -212,7 +212,8 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
     labels.push_back(route.label);
   }
   if (arguments.given("out"))
-    write_file(arguments.text("out"), portraits_pgm(sides, shape.height, shape.width));
+    write_file(arguments.text("out"), portraits_pgm(sides, shape.height, shape.width),
+               Readers::owner);
   Json models = Json::array();
   for (std::size_t s = 0; s < sides.size(); ++s) {
     double likeness = 0;
@@ -248,7 +249,7 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
     context.note("a row of portraits for each model in " + arguments.text("out"));
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_attack_inversion(const Arguments& arguments, Context& context) {
   const Family& family = family_named(arguments);
   const std::vector<Route> routes = both_routes(arguments, family);
   if (record_facts(arguments, family, routes.front().request, Forms::any).images)
@@ -257,11 +258,11 @@ void run(const Arguments& arguments, Context& context) {
     throw InvalidArgument("--out is for portraits of images, and the data is a table",
                           "leave it out");
   Inversion inversion(arguments, context);
-  const std::vector<Side> sides = inversion.sides();
+  const std::vector<InversionSide> sides = inversion.sides();
   const std::size_t columns = inversion.features().size();
   if (arguments.flag("json")) {
     Json models = Json::array();
-    for (const Side& side : sides) {
+    for (const InversionSide& side : sides) {
       Json classes = Json::object();
       for (std::size_t c = 0; c < side.classes.size(); ++c) {
         Json record = Json::object();
@@ -283,7 +284,7 @@ void run(const Arguments& arguments, Context& context) {
   }
   context.out.print("{}\nthe likeliest record of each class, read off a {} model\n",
                     context.bold(kPrivateResult), arguments.text("model"));
-  for (const Side& side : sides) {
+  for (const InversionSide& side : sides) {
     context.out.print("{}\n", side.label);
     for (std::size_t c = 0; c < side.classes.size(); ++c) {
       std::string cells;
@@ -325,7 +326,7 @@ Command attack_inversion_command() {
                     "sotto attack inversion --data mnist --model mlp --epsilon 3 --delta 1e-5 "
                     "--out portraits.pgm"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_attack_inversion,
       .usage = "--data FILE --schema FILE --model KIND --epsilon E [options]",
       .selector = "model",
       .variants = kind_variants(true)};

@@ -26,8 +26,9 @@ struct Columns {
 };
 
 // secret, identity: empty, or the name of a column.
-Columns read(const std::string& path, const std::vector<std::string>& on, const std::string& secret,
-             const std::string& identity, const Arguments& arguments) {
+Columns read_columns(const std::string& path, const std::vector<std::string>& on,
+                     const std::string& secret, const std::string& identity,
+                     const Arguments& arguments) {
   CsvReader reader(path, csv_options(arguments));
   std::vector<std::size_t> places;
   for (const std::string& name : on) places.push_back(reader.column(name));
@@ -95,17 +96,17 @@ void print(const audit::Linkage& l, bool secrets, Context& context) {
   if (secrets) context.out.print("  the secret of {} named people is known\n", l.disclosed);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_attack_linkage(const Arguments& arguments, Context& context) {
   const std::vector<std::string> on = arguments.list("on");
   const std::string secret = optional_text(arguments, "secret"),
                     identity = optional_text(arguments, "identity");
   if (arguments.given("identity") && !arguments.given("named"))
     throw InvalidArgument("--identity is for both tables, and --named is not given");
-  const Columns released = read(arguments.text("data"), on, secret, identity, arguments);
+  const Columns released = read_columns(arguments.text("data"), on, secret, identity, arguments);
   const audit::Anonymity anonymity = audit::anonymity(released.keys, released.secrets);
   std::optional<audit::Linkage> linkage;
   if (arguments.given("named")) {
-    const Columns named = read(arguments.text("named"), on, "", identity, arguments);
+    const Columns named = read_columns(arguments.text("named"), on, "", identity, arguments);
     linkage = audit::link(released.keys, named.keys, released.secrets, released.names, named.names);
   }
   if (arguments.flag("json")) {
@@ -157,7 +158,7 @@ Command attack_linkage_command() {
                         "sotto attack linkage --data people.csv --named people.csv --on age,city "
                         "--secret income"}},
           .options = std::move(options),
-          .run = run};
+          .run = run_attack_linkage};
 }
 
 }  // namespace sotto::cli

@@ -63,7 +63,7 @@ struct Scored {
 };
 
 // One side of the comparison: what was tried on models by one route.
-struct Side {
+struct MembershipSide {
   std::string label;
   std::string method;
   std::size_t records = 0;
@@ -73,7 +73,7 @@ struct Side {
   std::vector<std::pair<double, double>> curve;
 };
 
-void sum_up(Side& side, bool in_pairs, double delta, double confidence) {
+void sum_up(MembershipSide& side, bool in_pairs, double delta, double confidence) {
   std::vector<double> in, out, heads, tails;
   for (std::size_t i = 0; i < side.scores.size(); ++i) {
     const Scored& s = side.scores[i];
@@ -98,11 +98,11 @@ class Game {
         shadows_(audit::needs_shadows(attack_) ? arguments.whole("shadows") : 0),
         rng_(attack_rng(arguments, context)) {}
 
-  std::vector<Side> play() {
+  std::vector<MembershipSide> play() {
     const std::vector<Route> routes = both_routes(arguments_, family_);
     Progress progress(context_.progress("training", routes.size() * (targets_ + shadows_)));
     std::uint64_t trained = 0;
-    std::vector<Side> sides;
+    std::vector<MembershipSide> sides;
     for (const auto& [label, request] : routes)
       sides.push_back(one_side(label, request, [&] { progress.advance(++trained); }));
     progress.finish();
@@ -111,8 +111,8 @@ class Game {
   std::size_t shadows() const { return shadows_; }
 
  private:
-  Side one_side(const std::string& label, const TrainingRequest& request,
-                const std::function<void()>& done) {
+  MembershipSide one_side(const std::string& label, const TrainingRequest& request,
+                          const std::function<void()>& done) {
     const Facts asked = record_facts(arguments_, family_, request, Forms::any);
     const Facts any = with_rows(asked, std::nullopt);
     const RecordSet read = RecordSet::read(arguments_, any);
@@ -133,13 +133,13 @@ class Game {
         .probe = &all,
         .one_thread = family_.host != "sotto",
         .done = done};
-    Side side{.label = label,
-              .method = models.plan()->explain().method,
-              .records = coins.records,
-              .scores = {},
-              .found = {},
-              .of_coins = {},
-              .curve = {}};
+    MembershipSide side{.label = label,
+                        .method = models.plan()->explain().method,
+                        .records = coins.records,
+                        .scores = {},
+                        .found = {},
+                        .of_coins = {},
+                        .curve = {}};
     auto sights = sights_of_models(models, rng_);
     for (std::size_t k = 0; k < seen.size(); ++k) seen[k].sights = std::move(sights[k]);
     const std::vector<audit::SeenModel> shadows(seen.begin() + static_cast<long>(targets_),
@@ -186,7 +186,8 @@ std::string subtitle(const Arguments& arguments, const Game& game, std::size_t r
                      arguments.text("attack"), arguments.text("targets"), game.shadows(), records);
 }
 
-void write_documents(const Arguments& arguments, const Game& game, const std::vector<Side>& sides) {
+void write_documents(const Arguments& arguments, const Game& game,
+                     const std::vector<MembershipSide>& sides) {
   const std::filesystem::path place = arguments.text("out");
   RocReport report{
       .title = title(arguments),
@@ -208,7 +209,7 @@ void write_documents(const Arguments& arguments, const Game& game, const std::ve
                 {"claimed", fmt::format("ε = {}, δ = {:g}", arguments.text("epsilon"),
                                         arguments.maybe_number("delta").value_or(0))}}};
   std::string csv = "model,target,record,member,score\n";
-  for (const Side& side : sides) {
+  for (const MembershipSide& side : sides) {
     RocCurve curve{.label = side.label, .points = side.curve, .figures = {}};
     curve.figures.push_back(fmt::format("{:.4f}", side.found.auc.value));
     for (const audit::RateAt& r : side.found.tpr_at_fpr)
@@ -221,12 +222,12 @@ void write_documents(const Arguments& arguments, const Game& game, const std::ve
       csv += fmt::format("{},{},{},{},{}\n", side.label, s.target + 1, s.record + 1,
                          s.member ? 1 : 0, s.score);
   }
-  write_file(place / "roc.svg", roc_svg(report));
-  write_file(place / "attack.html", roc_html(report));
-  write_file(place / "private_scores.csv", csv);
+  write_file(place / "roc.svg", roc_svg(report), Readers::owner);
+  write_file(place / "attack.html", roc_html(report), Readers::owner);
+  write_file(place / "private_scores.csv", csv, Readers::owner);
 }
 
-Json to_json(const Side& side) {
+Json to_json(const MembershipSide& side) {
   Json rates = Json::object(), intervals = Json::object();
   for (const audit::RateAt& r : side.found.tpr_at_fpr) {
     const std::string at = fmt::format("{:g}", r.false_positive_rate);
@@ -246,47 +247,47 @@ Json to_json(const Side& side) {
           {"ceiling", side.of_coins.one_run_ceiling}};
 }
 
-void print(const Arguments& arguments, const Game& game, const std::vector<Side>& sides,
+void print(const Arguments& arguments, const Game& game, const std::vector<MembershipSide>& sides,
            Context& context) {
   context.out.print("{}\n{}\n  {}\n\n", context.bold(kPrivateResult), title(arguments),
                     subtitle(arguments, game, sides.back().records));
   const auto line = [&](const std::string& what, auto&& figure) {
     std::string text = fmt::format("{:<31}", what);
-    for (const Side& side : sides) text += fmt::format("  {:<29}", figure(side));
+    for (const MembershipSide& side : sides) text += fmt::format("  {:<29}", figure(side));
     text.erase(text.find_last_not_of(' ') + 1);
     context.out.print("{}\n", text);
   };
-  line("", [](const Side& s) { return s.label; });
-  line("method", [](const Side& s) { return s.method; });
-  line("area under the curve", [](const Side& s) {
+  line("", [](const MembershipSide& s) { return s.label; });
+  line("method", [](const MembershipSide& s) { return s.method; });
+  line("area under the curve", [](const MembershipSide& s) {
     return fmt::format("{:.4f} ({:.4f} to {:.4f})", s.found.auc.value, s.found.auc.lower,
                        s.found.auc.upper);
   });
   for (std::size_t r = 0; r < sides.front().found.tpr_at_fpr.size(); ++r)
     line(fmt::format("found at {:g} % false positives",
                      100 * sides.front().found.tpr_at_fpr[r].false_positive_rate),
-         [&](const Side& s) {
+         [&](const MembershipSide& s) {
            const audit::Interval& i = s.found.tpr_at_fpr[r].true_positive_rate;
            return fmt::format("{:.2f} % ({:.2f} to {:.2f})", 100 * i.value, 100 * i.lower,
                               100 * i.upper);
          });
-  line("epsilon at least", [&](const Side& s) {
+  line("epsilon at least", [&](const MembershipSide& s) {
     return fmt::format("{} (at most {} possible)", round_down(s.of_coins.one_run, 3),
                        round_down(s.of_coins.one_run_ceiling, 3));
   });
-  line("claimed", [&](const Side& s) {
+  line("claimed", [&](const MembershipSide& s) {
     return &s == &sides.back() ? "epsilon = " + arguments.text("epsilon") : std::string("nothing");
   });
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_attack_membership(const Arguments& arguments, Context& context) {
   make_attack_place(arguments);
   Game game(arguments, context);
-  const std::vector<Side> sides = game.play();
+  const std::vector<MembershipSide> sides = game.play();
   if (arguments.given("out")) write_documents(arguments, game, sides);
   if (arguments.flag("json")) {
     Json models = Json::array();
-    for (const Side& side : sides) models.push_back(to_json(side));
+    for (const MembershipSide& side : sides) models.push_back(to_json(side));
     context.out.print("{}\n", Json({{"schema", 1},
                                     {"warning", kPrivateResult},
                                     {"attack", arguments.text("attack")},
@@ -376,7 +377,7 @@ Command attack_membership_command() {
                         "sotto attack membership --data mnist --model mlp --records 4000 --epsilon "
                         "1 --delta 1e-5 --shadows 16 --out attack"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_attack_membership,
           .usage = "--data FILE --schema FILE --model KIND --epsilon E [options]",
           .selector = "model",
           .variants = kind_variants(true)};

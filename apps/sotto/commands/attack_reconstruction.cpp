@@ -70,7 +70,7 @@ Recovered compare(const std::vector<double>& found, const std::vector<bool>& sec
   return r;
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_attack_reconstruction(const Arguments& arguments, Context& context) {
   const Budget budget = budget_of(arguments);
   const audit::Solver solver = audit::parse_solver(arguments.text("solver"));
   Rng rng = attack_rng(arguments, context);
@@ -163,7 +163,7 @@ Command attack_reconstruction_command() {
                         "sotto attack reconstruction --data people.csv --column city --value "
                         "Turin --records 100 --epsilon 1 --delta 1e-6"}},
           .options = std::move(options),
-          .run = run};
+          .run = run_attack_reconstruction};
 }
 
 }  // namespace sotto::cli

@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kPlace = "INPUT";
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of one run
+constexpr std::size_t kMostOutputBytes = std::size_t{256} << 20;  // of one run
 
 // What one run of a program shows: standard output, and how it ended.
 std::string run_program(const std::vector<std::string>& words) {
@@ -50,7 +50,7 @@ std::string run_program(const std::vector<std::string>& words) {
   std::string out;
   char buffer[1 << 16];
   for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
-    if (out.size() < kMostBytes) out.append(buffer, static_cast<std::size_t>(n));
+    if (out.size() < kMostOutputBytes) out.append(buffer, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
@@ -99,7 +99,7 @@ std::vector<std::string> collect(const std::vector<std::string>& words, const Ar
   return outputs;
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_audit_mechanism(const Arguments& arguments, Context& context) {
   const std::vector<std::string> words = arguments.positionals();
   const std::size_t runs = arguments.whole("runs");
   const audit::OutputOptions options{.delta = arguments.number("delta"),
@@ -182,7 +182,7 @@ Command audit_mechanism_command() {
                         "-- ./my_mechanism INPUT"}},
           .positionals = {{.name = "PROGRAM", .help = "the program and its words", .many = true}},
           .options = std::move(options),
-          .run = run,
+          .run = run_audit_mechanism,
           .usage = "--first A --second B [options] -- PROGRAM [WORDS] [INPUT]"};
 }
 

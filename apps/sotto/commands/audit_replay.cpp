@@ -43,7 +43,7 @@ struct Finding {
   std::string change, what;
 };
 
-Relation relation_of(const Arguments& inner) {
+Relation declared_relation(const Arguments& inner) {
   const bool has = find_option(inner.command(), "relation") != nullptr;
   if (has && inner.given("relation")) return parse_relation(inner.text("relation"));
   if (find_option(inner.command(), "schema") != nullptr && inner.given("schema"))
@@ -60,7 +60,7 @@ std::vector<Change> chosen_changes(const Arguments& arguments, Relation relation
 }
 
 // A command that may be repeated: it reads --data and charges nobody.
-Arguments checked(const Call& call) {
+Arguments checked_replay(const Call& call) {
   const Arguments inner = call.arguments();
   const auto refuse = [&](const char* option, const char* why, const char* hint) {
     if (find_option(inner.command(), option) != nullptr && inner.given(option))
@@ -93,10 +93,10 @@ void print(const std::vector<Finding>& findings, std::size_t pairs, std::size_t 
   }
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_audit_replay(const Arguments& arguments, Context& context) {
   const Words words = arguments.positionals();
   const Call call = parse(table(), words);
-  const Arguments inner = checked(call);
+  const Arguments inner = checked_replay(call);
   if (is_deep_call(inner.command(), inner)) {
     Words all = {"audit", "replay"};
     for (const Option& option : arguments.command().options) {
@@ -109,7 +109,7 @@ void run(const Arguments& arguments, Context& context) {
     deep_run("audit", all)(arguments, context);
     return;
   }
-  const Relation relation = relation_of(inner);
+  const Relation relation = declared_relation(inner);
   const std::vector<Change> changes = chosen_changes(arguments, relation);
   Workshop workshop;
   const std::unique_ptr<ReplayedData> data = ReplayedData::of(inner, workshop);
@@ -221,7 +221,7 @@ Command audit_replay_command() {
                    .range = Range::between(0, 0x1p53)},
                   json_option(),
                   output_option()},
-      .run = run,
+      .run = run_audit_replay,
       .usage = "[options] -- COMMAND [words]"};
 }
 

@@ -43,7 +43,7 @@ audit::ThresholdChoice choice_of(const std::string& name) {
   return audit::ThresholdChoice::bonferroni;
 }
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+Json number_text(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
 Json to_json(const audit::ScoreAudit& a, const Arguments& arguments) {
   Json rates = Json::object(), intervals = Json::object();
@@ -62,12 +62,12 @@ Json to_json(const audit::ScoreAudit& a, const Arguments& arguments) {
           {"tpr_at_fpr_interval", intervals},
           {"epsilon_lower",
            {{"clopper_pearson", a.clopper_pearson},
-            {"gdp", number(a.gdp.epsilon)},
+            {"gdp", number_text(a.gdp.epsilon)},
             {"one_run", a.one_run},
-            {"one_run_gdp", number(a.one_run_gdp.epsilon)}}},
+            {"one_run_gdp", number_text(a.one_run_gdp.epsilon)}}},
           {"ceiling",
            {{"clopper_pearson", a.clopper_pearson_ceiling},
-            {"gdp", number(a.gdp_ceiling.epsilon)},
+            {"gdp", number_text(a.gdp_ceiling.epsilon)},
             {"one_run", a.one_run_ceiling}}},
           {"assumptions",
            {{"clopper_pearson", "scores are independent of each other"},
@@ -112,16 +112,18 @@ void draw(const std::string& path, const std::vector<double>& members,
   for (const auto& [fpr, tpr] : audit::roc_curve(members, nonmembers))
     curve.points.push_back({std::max(fpr, smallest), std::max(tpr, smallest)});
   chance.points = {{smallest, smallest}, {1, 1}};
-  write_file(path, to_svg(Plot{.title = "How well scores tell members from others",
-                               .subtitle = "private: as sensitive as the records",
-                               .x_label = "false positive rate",
-                               .y_label = "true positive rate",
-                               .log_x = true,
-                               .log_y = true,
-                               .series = {curve, chance}}));
+  write_file(path,
+             to_svg(Plot{.title = "How well scores tell members from others",
+                         .subtitle = "private: as sensitive as the records",
+                         .x_label = "false positive rate",
+                         .y_label = "true positive rate",
+                         .log_x = true,
+                         .log_y = true,
+                         .series = {curve, chance}}),
+             Readers::owner);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_audit_scores(const Arguments& arguments, Context& context) {
   const auto members = read_scores(arguments.text("members"), arguments),
              nonmembers = read_scores(arguments.text("nonmembers"), arguments);
   const bool known = arguments.given("threshold");
@@ -190,7 +192,7 @@ Command audit_scores_command() {
                         "sotto audit scores --members in.csv --nonmembers out.csv --delta 1e-5 "
                         "--claim 1"}},
           .options = std::move(options),
-          .run = run};
+          .run = run_audit_scores};
 }
 
 }  // namespace sotto::cli

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A training command that may be run many times on files of ours.
-Arguments checked(const Call& call) {
+Arguments checked_training(const Call& call) {
   if (call.command().name != "train")
     throw InvalidArgument(fmt::format("'{}' trains no model", call.title()),
                           "e.g. sotto audit train -- train --data people.csv ...");
@@ -81,10 +81,10 @@ void print(const TrainingFinding& f, const TrainingAudit& audit, const Arguments
                                             : "nothing is claimed: NOT PRIVATE");
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_audit_train(const Arguments& arguments, Context& context) {
   const std::vector<std::string> words = arguments.positionals();
   const Call call = parse(table(), words);
-  const Arguments inner = checked(call);
+  const Arguments inner = checked_training(call);
   if (is_deep_call(inner.command(), inner)) {
     std::vector<std::string> all = {"audit", "train"};
     for (const Option& option : arguments.command().options) {
@@ -155,7 +155,9 @@ Command audit_train_command() {
       {.name = "canary-file",
        .type = Type::file,
        .value = "FILE",
-       .help = "canaries of your choice, under the header of the data"},
+       .help = "canaries of your choice, under the header of the data; of images a folder like "
+               "that of the "
+               "data"},
       {.name = "references",
        .type = Type::whole,
        .value = "K",
@@ -198,7 +200,7 @@ Command audit_train_command() {
                         "--delta 1e-6 --out model"}},
           .positionals = {{.name = "COMMAND", .help = "train and its words", .many = true}},
           .options = std::move(options),
-          .run = run,
+          .run = run_audit_train,
           .usage = "[options] -- train [words]"};
 }
 

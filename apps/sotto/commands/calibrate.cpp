@@ -14,7 +14,7 @@
 namespace sotto::cli {
 namespace {
 
-void run(const Arguments& arguments, Context& context) {
+void run_calibrate(const Arguments& arguments, Context& context) {
   const std::string text = read_spec(arguments);
   SpecTemplate spec = SpecTemplate::parse(text);
   if (arguments.given("relation")) {
@@ -88,7 +88,7 @@ Command calibrate_command() {
                     "calibrate - --epsilon 1 --delta 1e-6 --json"}},
       .positionals = {spec_positional()},
       .options = std::move(options),
-      .run = run,
+      .run = run_calibrate,
   };
 }
 

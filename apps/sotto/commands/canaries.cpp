@@ -11,7 +11,7 @@
 namespace sotto::cli {
 namespace {
 
-const std::vector<std::string>& values_of(const ColumnSchema& column) {
+const std::vector<std::string>& category_values(const ColumnSchema& column) {
   static const std::vector<std::string> kBooleans = {"0", "1"};
   return column.values.empty() ? kBooleans : column.values;
 }
@@ -50,7 +50,7 @@ std::string Canaries::cell(const ColumnSchema& column, CanaryKind kind, const st
     }
     return number(random() % 2 == 0 ? b.lower() : b.upper());
   }
-  const std::vector<std::string>& values = values_of(column);
+  const std::vector<std::string>& values = category_values(column);
   if (kind == CanaryKind::blank && !target)
     return column.missing == Missing::refuse ? values.front() : "";
   std::string chosen = values[random() % values.size()];

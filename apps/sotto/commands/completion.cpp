@@ -5,7 +5,7 @@
 namespace sotto::cli {
 namespace {
 
-void run(const Arguments& arguments, Context& context) {
+void run_completion(const Arguments& arguments, Context& context) {
   const std::string& shell = arguments.positionals().front();
   if (shell == "bash") context.out.write(bash_completion(table()));
   if (shell == "zsh") context.out.write(zsh_completion(table()));
@@ -23,7 +23,7 @@ Command completion_command() {
                    {"Install for every later fish session",
                     "sotto completion fish > ~/.config/fish/completions/sotto.fish"}},
       .positionals = {{.name = "SHELL", .help = "the shell", .choices = {"bash", "zsh", "fish"}}},
-      .run = run,
+      .run = run_completion,
   };
 }
 

@@ -5,7 +5,7 @@
 namespace sotto::cli {
 namespace {
 
-void run(const Arguments& arguments, Context& context) {
+void run_docs(const Arguments& arguments, Context& context) {
   const std::string& what = arguments.positionals().front();
   if (what == "reference") context.out.write(reference_page(table()));
   if (what == "examples") {
@@ -22,7 +22,7 @@ Command docs_command() {
       .positionals = {{.name = "WHAT",
                        .help = "reference page or list of examples",
                        .choices = {"reference", "examples"}}},
-      .run = run,
+      .run = run_docs,
       .hidden = true,
   };
 }

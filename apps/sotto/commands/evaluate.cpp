@@ -54,7 +54,7 @@ void run_metric(const Arguments& arguments, Context& context, const Subject& sub
   }
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_evaluate(const Arguments& arguments, Context& context) {
   const Artifact artifact = read_artifact(arguments.text("model"), families());
   const Model& model = *artifact.model;
   if (!is_supervised(model.task())) return run_fit_evaluation(arguments, context, artifact);
@@ -156,7 +156,7 @@ Command evaluate_command() {
                     "sotto evaluate --model model --data people.csv --epsilon 1 --certificate "
                     "evaluation.json"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_evaluate,
       .usage = "--model DIR --data FILE [--epsilon E [--delta D]] [options]",
       .artifact = "model"};
 }

@@ -43,8 +43,8 @@ std::vector<std::unique_ptr<Source>> rows_of(const Arguments& arguments, const A
   return measured_sources(*artifact.model, applied_source(arguments, artifact.facts, options));
 }
 
-void run_plain(const Arguments& arguments, Context& context, const Artifact& artifact,
-               const UnsupervisedModel& model) {
+void run_plain_fit(const Arguments& arguments, Context& context, const Artifact& artifact,
+                   const UnsupervisedModel& model) {
   const Json figures = fit_figures(model, *rows_of(arguments, artifact).back());
   if (figures.at("rows") == 0)
     throw DataError("there are no rows to evaluate the model on", "give a file with rows");
@@ -57,8 +57,8 @@ void run_plain(const Arguments& arguments, Context& context, const Artifact& art
   }
 }
 
-void run_private(const Arguments& arguments, Context& context, const Artifact& artifact,
-                 const UnsupervisedModel& model) {
+void run_private_fit(const Arguments& arguments, Context& context, const Artifact& artifact,
+                     const UnsupervisedModel& model) {
   const Facts& facts = artifact.facts;
   if (arguments.given("rho") && !arguments.given("delta"))
     throw InvalidArgument("sotto evaluate needs --delta with --rho, to state epsilon",
@@ -133,9 +133,9 @@ void run_fit_evaluation(const Arguments& arguments, Context& context, const Arti
       throw InvalidArgument(
           fmt::format("--{} is about predictions, which this model does not make", option),
           "leave it out");
-  if (has_budget(arguments)) return run_private(arguments, context, artifact, *model);
+  if (has_budget(arguments)) return run_private_fit(arguments, context, artifact, *model);
   check_unpaid(arguments);
-  run_plain(arguments, context, artifact, *model);
+  run_plain_fit(arguments, context, artifact, *model);
 }
 
 }  // namespace sotto::cli

@@ -6,7 +6,7 @@
 namespace sotto::cli {
 namespace {
 
-void run(const Arguments& arguments, Context& context) {
+void run_help(const Arguments& arguments, Context& context) {
   // The same walk as for `sotto x --help`, hence the same text and the same suggestions.
   context.out.write(help_text(parse(table(), arguments.positionals()).path));
 }
@@ -22,7 +22,7 @@ Command help_command() {
                        .help = "the command, word by word",
                        .required = false,
                        .many = true}},
-      .run = run,
+      .run = run_help,
   };
 }
 

@@ -90,7 +90,6 @@ ledger::Dataset dataset_of(const Arguments& arguments) {
   if (arguments.given("owner-key")) d.owner_key = read_all(arguments.text("owner-key"), 1 << 16);
   set_period(d, arguments);
   d.people = maybe(arguments, "people");
-  d.data_dependent = arguments.flag("allow-data-dependent");
   if (arguments.given("columns")) d.columns = arguments.list("columns");
   if (arguments.given("fingerprint-key") != arguments.given("data"))
     throw InvalidArgument("--fingerprint-key and --data go together",
@@ -168,7 +167,7 @@ void run_abandon(const Arguments& arguments, Context& context) {
                 context);
 }
 
-void run_verify(const Arguments& arguments, Context& context) {
+void run_ledger_verify(const Arguments& arguments, Context& context) {
   std::optional<ledger::Ledger> ledger;
   ledger::Verified v;
   try {
@@ -324,10 +323,6 @@ std::vector<Option> create_options() {
            .type = Type::text,
            .value = "NAME",
            .help = "another data set about the same people: every charge uses its budget too"},
-          {.name = "allow-data-dependent",
-           .type = Type::flag,
-           .help = "charge labels of sotto pate what they cost on this data set (epsilon_upper), a "
-                   "statement about it with a confidence, instead of what they cost on any"},
           {.name = "columns",
            .type = Type::list,
            .value = "A,B",
@@ -444,7 +439,7 @@ Command ledger_command() {
                                    .type = Type::text,
                                    .value = "HEAD",
                                    .help = "a head seen earlier; it must be part of the chain"}}),
-           .run = run_verify},
+           .run = run_ledger_verify},
           ledger_report_command(with_store({dataset_option(false)})),
           ledger_statement_command(with_store({dataset_option()}, false)),
           ledger_export_command(with_store({}, false)),

@@ -15,7 +15,7 @@ std::string cap_of(const ledger::Receipt& r) {
                        : fmt::format("epsilon = {}, delta = {}", r.epsilon_cap, r.delta);
 }
 
-void decide(const Arguments& arguments, Context& context, const std::string& what) {
+void record_decision(const Arguments& arguments, Context& context, const std::string& what) {
   ledger::Decision decision{.what = what};
   decision.reason = arguments.text("reason");
   decision.by = who_asks(arguments);
@@ -40,9 +40,9 @@ void decide(const Arguments& arguments, Context& context, const std::string& wha
 }
 
 template <int which>
-void run(const Arguments& arguments, Context& context) {
+void run_ledger_decisions(const Arguments& arguments, Context& context) {
   constexpr const char* kWhat[] = {"renew", "raise", "close"};
-  decide(arguments, context, kWhat[which]);
+  record_decision(arguments, context, kWhat[which]);
 }
 
 std::vector<Option> cap_options(const std::string& help) {
@@ -98,7 +98,7 @@ Command ledger_decision_command(const std::string& what, std::vector<Option> sto
         "What was lost in earlier periods stays lost: for people who are in the data all the time "
         "the periods add up, and sotto ledger statement says so.";
     command.examples = {{"Another year", example(what, " --period year --from 2020-01-01", "")}};
-    command.run = run<0>;
+    command.run = run_ledger_decisions<0>;
     for (Option& o : cap_options("the cap of the next period; default: as it was"))
       options.push_back(std::move(o));
     options.push_back({.name = "until",
@@ -111,12 +111,12 @@ Command ledger_decision_command(const std::string& what, std::vector<Option> sto
         "All releases so far are counted again under the new cap. Do not decide by what the "
         "releases have shown: the promise holds for caps that do not depend on them.";
     command.examples = {{"From epsilon 1 to 2", example(what, "", " --epsilon 2")}};
-    command.run = run<1>;
+    command.run = run_ledger_decisions<1>;
     for (Option& o : cap_options("the new cap")) options.push_back(std::move(o));
   } else {
     command.summary = "end a budget: nothing can be charged any more";
     command.examples = {{"The study is over", example(what, "", "")}};
-    command.run = run<2>;
+    command.run = run_ledger_decisions<2>;
   }
   for (Option& o : store_options) options.push_back(std::move(o));
   command.options = std::move(options);

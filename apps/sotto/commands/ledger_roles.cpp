@@ -16,7 +16,7 @@ std::string may(const ledger::Role& role) {
   return role.charges ? "charge and read" : "read";
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_ledger_roles(const Arguments& arguments, Context& context) {
   const ledger::StoreLocation location = ledger_location(arguments);
   if (!ledger::is_postgres(location.place))
     throw Unsupported("a ledger in a file has no roles",
@@ -70,7 +70,7 @@ Command ledger_roles_command(std::vector<Option> store_options) {
                         "sotto ledger roles --store postgresql:///budget --charge pipeline --read "
                         "auditor"}},
           .options = std::move(options),
-          .run = run};
+          .run = run_ledger_roles};
 }
 
 }  // namespace sotto::cli

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Line {
+struct LedgerLine {
   ledger::Account account;
   std::vector<ledger::Release> releases;  // of this period
   std::vector<ledger::Line> newest;
@@ -64,7 +64,7 @@ Json release_json(const ledger::Line& r) {
           {"by", r.by}};
 }
 
-Json line_json(const Line& l) {
+Json line_json(const LedgerLine& l) {
   const ledger::Dataset& d = l.set();
   Json json = {{"name", d.name},
                {"unit", d.unit},
@@ -105,7 +105,7 @@ Json line_json(const Line& l) {
   return json;
 }
 
-void print_releases(const Line& l, Context& context) {
+void print_releases(const LedgerLine& l, Context& context) {
   std::size_t width = 3;
   for (const ledger::Line& r : l.newest) width = std::max(width, columns(r.what));
   for (const ledger::Line& r : l.newest) {
@@ -122,7 +122,7 @@ void print_releases(const Line& l, Context& context) {
   }
 }
 
-void print_line(const Line& l, std::size_t width, Context& context) {
+void print_line(const LedgerLine& l, std::size_t width, Context& context) {
   const ledger::Dataset& d = l.set();
   const double share = l.spent() / l.cap();
   context.out.print("{}  {:>10}  {:>10}  {:>10}  {} {:>3.0f} %\n", padded(d.name, width),
@@ -165,10 +165,10 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
     last = e;
     entries[e.dataset].push_back(std::move(e));
   }
-  std::vector<Line> lines;
+  std::vector<LedgerLine> lines;
   for (ledger::Account& a : ledger.accounts()) {
     if (!only.empty() && a.dataset().name != only) continue;
-    Line line{std::move(a), {}, {}, {}};
+    LedgerLine line{std::move(a), {}, {}, {}};
     const std::vector<ledger::Entry>& own = entries[line.set().name];
     line.releases = ledger::releases_of_period(own);
     if (newest > 0) {
@@ -188,16 +188,16 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
                  {"entries", last.seq},
                  {"head", last.hash},
                  {"datasets", Json::array()}};
-    for (const Line& l : lines) json["datasets"].push_back(line_json(l));
+    for (const LedgerLine& l : lines) json["datasets"].push_back(line_json(l));
     context.out.print("{}\n", json.dump());
     return;
   }
   std::size_t width = 8;
-  for (const Line& l : lines) width = std::max(width, columns(l.set().name));
+  for (const LedgerLine& l : lines) width = std::max(width, columns(l.set().name));
   context.out.print(
       "{}\n", context.bold(fmt::format("{}  {:>10}  {:>10}  {:>10}", padded("data set", width),
                                        "budget", "spent", "left")));
-  for (const Line& l : lines) print_line(l, width, context);
+  for (const LedgerLine& l : lines) print_line(l, width, context);
   context.out.print("{} entries, head {}\n", last.seq, last.hash);
 }
 

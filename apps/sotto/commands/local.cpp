@@ -133,9 +133,11 @@ nlohmann::ordered_json central_json(const local::Declaration& declaration, std::
 
 void print_central(const nlohmann::ordered_json& central, Context& context) {
   if (central.is_null()) return;
-  context.out.print("central: epsilon {} at delta {}; {}\n",
-                    round_up(central["epsilon"].get<double>()), central["delta"].get<double>(),
-                    central["rests_on"].get<std::string>());
+  const double lower = central["epsilon_lower"].get<double>();
+  context.out.print(
+      "central: epsilon {}{} at delta {}; {}\n", round_up(central["epsilon"].get<double>()),
+      lower > 0 ? fmt::format(" (not below {} by any analysis)", round_down(lower)) : "",
+      central["delta"].get<double>(), central["rests_on"].get<std::string>());
 }
 
 Command local_command() {

@@ -66,7 +66,7 @@ void stream(Peeked& source, const std::string& path, Context& context,
   }
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_local_collect(const Arguments& arguments, Context& context) {
   std::optional<Accumulator> accumulator;
   std::uint64_t early = 0;  // unreadable before any declaration was seen
   collect_into(arguments.positionals(), context,
@@ -173,7 +173,7 @@ Command local_collect_command() {
                    .help = "the accumulator, written whole or not at all",
                    .required = true},
                   json_option()},
-      .run = run};
+      .run = run_local_collect};
 }
 
 }  // namespace sotto::cli

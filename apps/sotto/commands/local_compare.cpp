@@ -49,7 +49,7 @@ std::string plot_of(const Arguments& arguments) {
   return to_svg(plot);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_local_compare(const Arguments& arguments, Context& context) {
   const double epsilon = arguments.number("epsilon");
   const std::uint64_t k = arguments.whole("domain"), n = arguments.whole("reports");
   const auto all = predicted_errors(epsilon, k, n, share_of(arguments));
@@ -122,7 +122,7 @@ Command local_compare_command() {
                        .help = "also draw the errors over epsilon"},
                       json_option(),
                       output_option()},
-          .run = run};
+          .run = run_local_compare};
 }
 
 }  // namespace sotto::cli

@@ -31,7 +31,7 @@ using Json = nlohmann::ordered_json;
 using Named = Json::object_t;
 
 constexpr double kNormal95 = 1.959963984540054;
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostAccumulatorBytes = std::size_t{256} << 20;
 
 // One estimate. A standard error of NaN: there is none, because the estimate is not unbiased.
 Json estimated(const char* what, double value, double error = NAN) {
@@ -76,7 +76,7 @@ std::vector<std::string> candidates(const Arguments& arguments) {
   if (!arguments.given("candidates"))
     throw InvalidArgument("the values are words: estimates need --candidates FILE",
                           "one word a line, all that are to be looked for");
-  std::istringstream text(read_all(arguments.text("candidates"), kMostBytes));
+  std::istringstream text(read_all(arguments.text("candidates"), kMostAccumulatorBytes));
   std::vector<std::string> words;
   std::set<std::string> seen;
   for (std::string line; std::getline(text, line);) {
@@ -196,11 +196,12 @@ Json estimates(const Arguments& arguments, Accumulator& accumulator) {
 // counts.csv with --params and --map, as other programs write them.
 Json published_rappor(const Arguments& arguments) {
   const std::string& path = arguments.positionals().front();
-  const RapporParameters r = parse_params_csv(read_all(arguments.text("params"), kMostBytes));
-  const auto cells = parse_counts_csv(read_all(path, kMostBytes), r);
+  const RapporParameters r =
+      parse_params_csv(read_all(arguments.text("params"), kMostAccumulatorBytes));
+  const auto cells = parse_counts_csv(read_all(path, kMostAccumulatorBytes), r);
   std::vector<RapporCandidate> words;
   if (arguments.given("map")) {
-    words = parse_map_csv(read_all(arguments.text("map"), kMostBytes), r);
+    words = parse_map_csv(read_all(arguments.text("map"), kMostAccumulatorBytes), r);
   } else {
     for (const std::string& word : candidates(arguments))
       words.push_back(rappor_candidate(word, r));
@@ -263,7 +264,7 @@ void print(const Json& result, Context& context) {
     context.out.print("{}: reports were made with --insecure-seed\n", kInsecure);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_local_estimate(const Arguments& arguments, Context& context) {
   if (arguments.given("sign") && !arguments.given("certificate"))
     throw InvalidArgument("--sign is about a certificate, and none is asked for",
                           "add --certificate FILE");
@@ -372,7 +373,7 @@ Command local_estimate_command() {
                   in_group(sign_option(), "Certificate"),
                   json_option(),
                   output_option()},
-      .run = run};
+      .run = run_local_estimate};
 }
 
 }  // namespace sotto::cli

@@ -168,7 +168,7 @@ class Answers {
   double lifetime_ = std::numeric_limits<double>::infinity();
 };
 
-void run(const Arguments& arguments, Context& context) {
+void run_local_report(const Arguments& arguments, Context& context) {
   Declaration declaration = declared_protocol(arguments);
   declaration.insecure = arguments.given("insecure-seed");
   const auto randomizer = make_randomizer(declaration);
@@ -306,7 +306,7 @@ Command local_report_command() {
                    .choices = {"binary", "json"}},
                   json_option(),
                   insecure_seed_option()},
-      .run = run};
+      .run = run_local_report};
   add_protocol_options(command, true);
   return command;
 }

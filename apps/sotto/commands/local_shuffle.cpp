@@ -12,7 +12,7 @@ namespace {
 using namespace sotto::local;
 using Json = nlohmann::ordered_json;
 
-void run(const Arguments& arguments, Context& context) {
+void run_local_shuffle(const Arguments& arguments, Context& context) {
   std::optional<Shuffler> shuffler;
   collect_into(arguments.positionals(), context,
                {.declaration = [&](const Declaration& d) -> const Declaration& {
@@ -76,7 +76,7 @@ Command local_shuffle_command() {
                        .range = Range::inside(0, 1)},
                       json_option(),
                       insecure_seed_option()},
-          .run = run};
+          .run = run_local_shuffle};
 }
 
 }  // namespace sotto::cli

@@ -17,7 +17,7 @@ namespace {
 using namespace sotto::local;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostValueBytes = std::size_t{1} << 30;
 
 struct Population {
   std::vector<std::string> names;
@@ -28,7 +28,7 @@ struct Population {
 Population read_population(const std::string& path) {
   Population p;
   std::map<std::string, std::uint64_t, std::less<>> number;
-  const std::string text = read_all(path, kMostBytes);
+  const std::string text = read_all(path, kMostValueBytes);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = as_utf8(std::string_view(text).substr(at, end - at));
@@ -104,7 +104,7 @@ class ErrorPlot {
   Plot plot_;
 };
 
-void run(const Arguments& arguments, Context& context) {
+void run_local_simulate(const Arguments& arguments, Context& context) {
   const Population population = read_population(arguments.text("in"));
   context.note("values of a simulation are public: its result is NOT PRIVATE");
   std::vector<std::string> names;
@@ -200,7 +200,7 @@ Command local_simulate_command() {
                       json_option(),
                       output_option(),
                       insecure_seed_option()},
-          .run = run};
+          .run = run_local_simulate};
 }
 
 }  // namespace sotto::cli

@@ -11,7 +11,7 @@
 namespace sotto::cli {
 namespace {
 
-constexpr std::size_t kLimit = std::size_t{1} << 30;
+constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 
 // Cut at a delimiter outside of quotes; '\n' cuts records.
 std::vector<std::string> cut(const std::string& text, char at) {
@@ -97,7 +97,7 @@ std::string CsvText::record_of(const std::vector<std::string>& cells) const {
 }
 
 CsvText::CsvText(const std::string& path, std::optional<char> delimiter) {
-  std::vector<std::string> lines = cut(read_all(path, kLimit), '\n');
+  std::vector<std::string> lines = cut(read_all(path, kMostFileBytes), '\n');
   for (std::string& line : lines)
     if (line.ends_with('\r')) line.pop_back();
   if (lines.empty())

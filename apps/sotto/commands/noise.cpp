@@ -39,7 +39,7 @@ void append_little_endian(std::string& bytes, double value) {
   for (int i = 0; i < 8; ++i, word >>= 8) bytes += static_cast<char>(word & 0xFF);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_noise(const Arguments& arguments, Context& context) {
   const std::string distribution = arguments.text("distribution");
   const double scale = arguments.number("scale");
   const std::uint64_t count = arguments.whole("count");
@@ -115,7 +115,7 @@ Command noise_command() {
                    .help = "write 8-byte little-endian doubles instead of lines"},
                   output_option(),
                   insecure_seed_option()},
-      .run = run,
+      .run = run_noise,
   };
 }
 

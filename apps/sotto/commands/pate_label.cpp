@@ -123,7 +123,7 @@ Ballot from_teachers(const Arguments& arguments) {
   return ballot;
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_pate_label(const Arguments& arguments, Context& context) {
   const Ballot ballot =
       arguments.given("votes") ? from_elsewhere(arguments) : from_teachers(arguments);
   const PateFacts& facts = ballot.facts;
@@ -162,9 +162,6 @@ void run(const Arguments& arguments, Context& context) {
   work.settle = [&](PateResult& result) {
     csv = labels_csv(result.labels, ballot.queries, ballot.classes);
     return result_digest(digests_of({{places->name(), csv}}));
-  };
-  work.on_this_data = [&](const PateResult& result) {
-    return cost_on_this_data(plan, result, epsilon, ballot.paid);
   };
   work.publish = [&](PateResult&& result, Json&& json, Rng& rng, const Payment* payment) {
     if (csv.empty()) csv = labels_csv(result.labels, ballot.queries, ballot.classes);
@@ -231,8 +228,7 @@ Command pate_label_command() {
       .description =
           "Adds noise to the votes of the teachers and releases the winner of each query. The "
           "guarantee (epsilon_data_independent) holds whatever the votes are and is what the "
-          "certificate says and a ledger is charged (unless its owner allowed otherwise: sotto "
-          "ledger create --allow-data-dependent). Where teachers agree, the votes at hand "
+          "certificate says and a ledger is charged. Where teachers agree, the votes at hand "
           "cost less; how much less is private itself, so it is released with noise, as an "
           "estimate (epsilon) and with a margin (epsilon_upper).\n\n"
           "Which queries an aggregator with a threshold answers is released and paid for.",
@@ -249,7 +245,7 @@ Command pate_label_command() {
                    {"What would it cost?",
                     "sotto pate label --votes votes.npy --epsilon 2 --delta 1e-5 --dry-run"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_pate_label,
       .usage =
           "(--teachers DIR --public FILE --queries N | --votes FILE.npy) (--sigma S | --epsilon "
           "E) --delta D --out FILE [options]"};

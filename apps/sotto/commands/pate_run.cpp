@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Result {
+struct LabelsAndStudent {
   PateResult labelled;
   std::optional<TrainedModel> student;
 };
@@ -42,7 +42,7 @@ pate::Votes votes_of_teachers(const Arguments& arguments, Context& context,
                            teacher_smoothing(arguments, pool, classes));
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_pate(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (arguments.text("aggregator") == "interactive")
     throw Unsupported("interactive asks a student of labels that were released before",
@@ -67,7 +67,7 @@ void run(const Arguments& arguments, Context& context) {
   if (!dry && arguments.given("labels")) places.emplace(arguments.text("labels"));
   std::string key;
 
-  PaidWork<Result> work;
+  PaidWork<LabelsAndStudent> work;
   work.spec = Spec{facts.relation, {plan.event()}};
   work.unit = facts.unit;
   work.what = fmt::format("labels of {} public records by {} teachers, and a student of them",
@@ -89,7 +89,7 @@ void run(const Arguments& arguments, Context& context) {
     return Ready{};
   };
   work.run = [&](Rng& rng) {
-    Result result{
+    LabelsAndStudent result{
         .labelled =
             label(plan, votes_of_teachers(arguments, context, teaching, pool, queries, rng), rng),
         .student = {}};
@@ -102,19 +102,16 @@ void run(const Arguments& arguments, Context& context) {
           plan);
     return result;
   };
-  const auto csv = [&](const Result& result) {
+  const auto csv = [&](const LabelsAndStudent& result) {
     return labels_csv(result.labelled.labels, queries, teaching.facts.classes());
   };
-  work.settle = [&](Result& result) {
+  work.settle = [&](LabelsAndStudent& result) {
     std::string digest = result_digest(digests_of({{"labels", csv(result)}}));
     if (result.student)
       digest += "+" + result_digest(digests_of(artifact_files(*result.student, pool.facts)));
     return digest;
   };
-  work.on_this_data = [&](const Result& result) {
-    return cost_on_this_data(plan, result.labelled, epsilon);
-  };
-  work.publish = [&](Result&& result, Json&& json, Rng& rng, const Payment* payment) {
+  work.publish = [&](LabelsAndStudent&& result, Json&& json, Rng& rng, const Payment* payment) {
     Certificate c = label_certificate(plan, facts, arguments, rng, payment);
     c.fingerprint = payment->fingerprint();
     if (places) {
@@ -188,7 +185,7 @@ Command pate_run_command() {
                     "--teachers 50 --public strangers.csv --queries 100 --epsilon 2 --delta 1e-5 "
                     "--dry-run"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_pate,
       .usage =
           "--data FILE --schema FILE --public FILE --queries N (--sigma S | --epsilon E) "
           "--delta D --out DIR [options]"};

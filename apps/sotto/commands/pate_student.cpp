@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostLabelBytes = std::size_t{1} << 30;
 
 // Labels that were paid for: what their certificate says is what a student of them costs.
 class PaidLabels {
@@ -36,7 +36,7 @@ class PaidLabels {
     const std::string text = read_whole_file(beside, kMostCertificateBytes);
     check_certificate_text(text);
     certificate_ = certificate_from_json(parse_json(text, beside));
-    const std::string csv = read_whole_file(place, kMostBytes);
+    const std::string csv = read_whole_file(place, kMostLabelBytes);
     const auto digest = certificate_.files.find(name);
     if (!certificate_.spec || digest == certificate_.files.end() || digest->second != sha256(csv))
       throw VerificationFailed(fmt::format("'{}' is not what '{}' speaks about", place, beside),
@@ -86,7 +86,7 @@ class PaidLabels {
   pate::Labels labels_;
 };
 
-void run(const Arguments& arguments, Context& context) {
+void run_pate_student(const Arguments& arguments, Context& context) {
   const std::string out = arguments.text("out");
   check_artifact_place(out);
   const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
@@ -163,7 +163,7 @@ Command pate_student_command() {
             "student --labels named.csv --schema people.toml --target city --public "
             "strangers.csv --out pupil"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_pate_student,
       .usage = "--labels FILE --schema FILE --public FILE [--model KIND] --out DIR [options]"};
   add_kinds(command);
   return command;

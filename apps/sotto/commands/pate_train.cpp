@@ -19,7 +19,7 @@ Json options_json(const TrainingRequest& request) {
   return json;
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_pate_train(const Arguments& arguments, Context& context) {
   const Teaching teaching = teaching_of(arguments);
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
@@ -91,7 +91,7 @@ Command pate_train_command() {
                     "sotto pate train --data people.csv --schema people.toml --target city "
                     "--teachers 50 --out teachers"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_pate_train,
       .usage = "--data FILE --schema FILE [--model KIND] [--teachers N] --out DIR [options]"};
   add_kinds(command);
   return command;

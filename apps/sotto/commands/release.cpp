@@ -109,7 +109,7 @@ void check_certificate_options(const Arguments& arguments, const Cost& cost) {
 }
 
 template <PreparedRelease (*prepare)(const Arguments&, Context&)>
-void run(const Arguments& arguments, Context& context) {
+void run_release(const Arguments& arguments, Context& context) {
   const PreparedRelease release = prepare(arguments, context);
   const Cost cost = cost_of(release.event, release.relation, arguments);
   check_certificate_options(arguments, cost);
@@ -149,7 +149,7 @@ void run(const Arguments& arguments, Context& context) {
     const bool insecure = arguments.given("insecure-seed");
     if (arguments.flag("json")) {
       json["value"] = answer.value;
-      if (answer.noise) json["noise"] = to_json(*answer.noise);
+      if (answer.noise) json["noise"] = cli::to_json(*answer.noise);
       json.update(answer.more);
       add_cost(json, release, arguments, cost);
       if (insecure) json["warning"] = kInsecure;
@@ -280,7 +280,7 @@ Command summary_command() {
            {"By group, of a part of the rows",
             "sotto release summary --data people.csv --schema people.toml --statistics "
             "count,mean:income --by-group city --where 'age>=30' --epsilon 1"}},
-      .run = run<prepare_summary>,
+      .run = run_release<prepare_summary>,
       .usage =
           "--data FILE --schema FILE --statistics A,B (--epsilon E [--delta D] | --rho R) "
           "[options]"};
@@ -382,12 +382,12 @@ Command release_command() {
                               {"As JSON, for a program",
                                "sotto release count --data people.csv --column city --equals Turin "
                                "--epsilon 0.5 --json"}},
-                             false, count_options, run<prepare_count>, ""),
+                             false, count_options, run_release<prepare_count>, ""),
                    statistic("sum", "the sum of a numeric column",
                              {{"Total income, one row replaced",
                                "sotto release sum --data people.csv --column income --lower 0 "
                                "--upper 100000 --epsilon 1 --relation replace_one"}},
-                             true, numeric_options(), run<prepare_sum>,
+                             true, numeric_options(), run_release<prepare_sum>,
                              " --column NAME --lower L --upper U"),
                    statistic("mean", "the mean of a numeric column",
                              {{"A mean age with epsilon 0.5",
@@ -399,13 +399,13 @@ Command release_command() {
                               {"From a pipe, as JSON",
                                "zcat people.csv.gz | sotto release mean --data - --column age "
                                "--lower 17 --upper 90 --rho 0.01 --json"}},
-                             true, numeric_options(), run<prepare_mean>,
+                             true, numeric_options(), run_release<prepare_mean>,
                              " --column NAME --lower L --upper U"),
                    statistic("variance", "the population variance of a numeric column",
                              {{"How much ages vary",
                                "sotto release variance --data people.csv --column age --lower 17 "
                                "--upper 90 --epsilon 1"}},
-                             true, numeric_options(), run<prepare_variance>,
+                             true, numeric_options(), run_release<prepare_variance>,
                              " --column NAME --lower L --upper U"),
                    statistic("histogram", "how many rows fall in each category of a text column",
                              {{"Rows per city, with the cities declared",
@@ -414,7 +414,7 @@ Command release_command() {
                               {"Nobody knows the cities: find the common ones",
                                "sotto release histogram --data people.csv --column city "
                                "--unknown-categories --epsilon 1 --delta 1e-6"}},
-                             true, histogram_options, run<prepare_histogram>,
+                             true, histogram_options, run_release<prepare_histogram>,
                              " --column NAME (--values A,B,C | --unknown-categories)"),
                    statistic("quantile", "the median or another quantile of a numeric column",
                              {{"The median age",
@@ -423,13 +423,13 @@ Command release_command() {
                               {"Nine in ten earn less than this",
                                "sotto release quantile --data people.csv --column income --lower 0 "
                                "--upper 100000 --probability 0.9 --epsilon 1"}},
-                             true, quantile_options, run<prepare_quantile>,
+                             true, quantile_options, run_release<prepare_quantile>,
                              " --column NAME --lower L --upper U"),
                    statistic("median", "the median of a numeric column",
                              {{"With an interval for the true one",
                                "sotto release median --data people.csv --column age --lower 17 "
                                "--upper 90 --epsilon 1 --interval --rows 2000"}},
-                             true, median_options, run<prepare_quantile>,
+                             true, median_options, run_release<prepare_quantile>,
                              " --column NAME --lower L --upper U"),
                    summary_command()},
   };

@@ -44,29 +44,29 @@ bool missing_is_null(const Arguments& arguments) {
 
 // What becomes of a missing cell. Leaving the row out is the same as its absence, which only
 // add_remove hides; where the number of rows is public it would reveal how many cells are missing.
-enum class Missing { refuse, midpoint, skip, null };
+enum class MissingCells { refuse, midpoint, skip, null };
 
-Missing missing_of(const Arguments& arguments) {
-  if (missing_is_null(arguments)) return Missing::null;
+MissingCells missing_of(const Arguments& arguments) {
+  if (missing_is_null(arguments)) return MissingCells::null;
   const std::string choice = arguments.text("missing");
-  if (choice == "refuse") return Missing::refuse;
-  if (choice == "midpoint") return Missing::midpoint;
+  if (choice == "refuse") return MissingCells::refuse;
+  if (choice == "midpoint") return MissingCells::midpoint;
   if (count_is_public(relation_of(arguments))) {
     throw Unsupported(
         fmt::format("--missing skip does not go with {}, where the number of rows is public",
                     name(relation_of(arguments))),
         "use --missing midpoint, or --relation add_remove");
   }
-  return Missing::skip;
+  return MissingCells::skip;
 }
 
-NonFinite non_finite(Missing missing) {
-  return missing == Missing::midpoint ? NonFinite::midpoint : NonFinite::refuse;
+NonFinite non_finite(MissingCells missing) {
+  return missing == MissingCells::midpoint ? NonFinite::midpoint : NonFinite::refuse;
 }
 
 // Calls add(value) for every row that counts; returns the number of rows read.
 template <class Add>
-std::uint64_t read_numbers(const Arguments& arguments, Missing missing, Context& context,
+std::uint64_t read_numbers(const Arguments& arguments, MissingCells missing, Context& context,
                            const Add& add) {
   ReadingProgress progress(arguments.text("data"), context);
   CsvReader reader = open_data(arguments);
@@ -75,12 +75,12 @@ std::uint64_t read_numbers(const Arguments& arguments, Missing missing, Context&
       arguments.text("column"),
       [&](std::span<const double> values, std::uint64_t) {
         for (const double value : values) {
-          if (missing != Missing::skip || !std::isnan(value)) add(value);
+          if (missing != MissingCells::skip || !std::isnan(value)) add(value);
           progress.tick();
         }
         rows += values.size();
       },
-      missing == Missing::refuse ? MissingNumbers::refuse : MissingNumbers::as_nan);
+      missing == MissingCells::refuse ? MissingNumbers::refuse : MissingNumbers::as_nan);
   progress.finish();
   return rows;
 }
@@ -115,7 +115,7 @@ Answer answer(const Release<Histogram>& release, std::uint64_t rows) {
 
 // Sum, mean, variance and quantile all stream a bounded column into an accumulator.
 template <class Plan>
-PreparedRelease prepare_numeric(const std::string& what, const Plan& plan, Missing missing,
+PreparedRelease prepare_numeric(const std::string& what, const Plan& plan, MissingCells missing,
                                 const Arguments& arguments, Context& context) {
   return {.what = fmt::format("{} of '{}'", what, arguments.text("column")),
           .plan = plan.describe(),
@@ -146,7 +146,7 @@ std::vector<double> probabilities_of(const Arguments& arguments) {
 
 PreparedRelease prepare_moment(Moment moment, const std::string& what, const Arguments& arguments,
                                Context& context) {
-  const Missing missing = missing_of(arguments);
+  const MissingCells missing = missing_of(arguments);
   const MomentPlan plan(moment, {.relation = relation_of(arguments),
                                  .bounds = bounds_of(arguments),
                                  .budget = budget_of(arguments),
@@ -260,7 +260,7 @@ PreparedRelease prepare_variance(const Arguments& arguments, Context& context) {
 }
 
 PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
-  const Missing missing = missing_of(arguments);
+  const MissingCells missing = missing_of(arguments);
   const std::vector<double> asked = probabilities_of(arguments);
   const auto plan_of = [&](double probability, std::size_t parts) {
     return QuantilePlan({.relation = relation_of(arguments),

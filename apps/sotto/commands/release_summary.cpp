@@ -23,7 +23,7 @@ Json line_json(const SummaryLine& line, bool groups) {
     json["value"] = Json::object();
     for (const auto& [category, count] : line.counts) json["value"][category] = count;
   }
-  json["noise"] = to_json(line.noise);
+  json["noise"] = cli::to_json(line.noise);
   return json;
 }
 

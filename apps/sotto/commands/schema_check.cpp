@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownCells = 20;
-constexpr std::size_t kLimit = std::size_t{16} << 20;
+constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
 
 // How the cells of one column are read, and how often not as they are.
 class CheckedColumn {
@@ -214,9 +214,9 @@ std::string position(const SchemaProblem& p) {
                   : fmt::format("line {}: ", p.line);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_schema_check(const Arguments& arguments, Context& context) {
   const std::string path = arguments.positionals().front();
-  const std::string text = read_all(path, kLimit);
+  const std::string text = read_all(path, kMostTextBytes);
   std::vector<SchemaProblem> problems = schema_problems(text);
   std::vector<std::string> notes;
   const bool shares = arguments.flag("private-ok");
@@ -292,7 +292,7 @@ Command schema_check_command() {
                    .help = "also show the shares of cells that are clamped, other, missing or "
                            "unreadable: NOT PRIVATE, never to be published",
                    .group = "Data"}},
-      .run = run};
+      .run = run_schema_check};
   for (Option& option : reader_options()) command.options.push_back(std::move(option));
   command.options.push_back(json_option());
   command.options.push_back(output_option());

@@ -94,7 +94,7 @@ void check_guesses(const std::vector<DraftColumn>& columns) {
                   fmt::join(hints, " ")));
 }
 
-void run_private(const Arguments& arguments, const DraftOptions& options, Context& context) {
+void run_private_draft(const Arguments& arguments, const DraftOptions& options, Context& context) {
   const std::string path = arguments.positionals().front();
   std::vector<DraftColumn> columns = draft_columns(header_of(arguments), options);
   if (!arguments.flag("confirm-types")) check_guesses(columns);
@@ -156,14 +156,14 @@ void run_private(const Arguments& arguments, const DraftOptions& options, Contex
   perform(arguments, context, std::move(work));
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_schema_draft(const Arguments& arguments, Context& context) {
   const DraftOptions options = draft_options(arguments);
   const bool from_public = arguments.given("from-public");
   if (has_budget(arguments)) {
     if (from_public)
       throw InvalidArgument("--from-public costs nothing, yet a budget is given",
                             "leave out one of the two");
-    return run_private(arguments, options, context);
+    return run_private_draft(arguments, options, context);
   }
   for (const char* option : {"delta", "certificate", "dry-run", "ledger", "dsn-file", "dataset",
                              "part", "purpose", "by", "key", "fingerprint-key", "confirm-types"}) {
@@ -264,7 +264,7 @@ Command schema_draft_command() {
                        .help = "CSV file, plain or gzip, or with --query a database",
                        .type = Type::file}},
       .options = std::move(options),
-      .run = run};
+      .run = run_schema_draft};
 }
 
 Command schema_command() {

@@ -23,7 +23,7 @@ namespace {
 
 // Training and test records under one encoding. Methods may encode differently, so there can be
 // several.
-struct Records {
+struct SweepRecords {
   Facts asked, facts;  // before and after the split, which changes the declared rows
   std::optional<Table> train_table, test_table;
   std::unique_ptr<Source> train, test;
@@ -36,10 +36,10 @@ class Data {
   // A column that test rows have beside those of the schema.
   void add_group(std::string column) { extra_groups_.push_back(std::move(column)); }
 
-  Records& of(const Facts& asked) {
+  SweepRecords& of(const Facts& asked) {
     for (const auto& records : loaded_)
       if (same(records->asked, asked)) return *records;
-    auto records = std::make_unique<Records>();
+    auto records = std::make_unique<SweepRecords>();
     records->asked = records->facts = asked;
     if (asked.images) {
       load_images(*records);
@@ -54,12 +54,12 @@ class Data {
   static bool same(const Facts& a, const Facts& b) {
     return !a.encoder || a.encoder->schema() == b.encoder->schema();
   }
-  void load_images(Records& records) const {
+  void load_images(SweepRecords& records) const {
     records.train = source_of(arguments_, records.facts);
     records.test =
         source_of(arguments_, records.facts, arguments_.given("test") ? "test" : "data", "t10k");
   }
-  void load_tables(Records& records) const {
+  void load_tables(SweepRecords& records) const {
     const Facts any = with_rows(records.asked, std::nullopt);
     TableOptions options = table_options(arguments_, any.encoder->schema());
     if (arguments_.given("test")) {
@@ -74,7 +74,7 @@ class Data {
     records.train = table_in_memory(*records.train_table);
     records.test = table_in_memory(*records.test_table);
   }
-  void split(Records& records, const Table& all) const {
+  void split(SweepRecords& records, const Table& all) const {
     const std::vector<bool> held = held_out_rows(all.rows(), arguments_.number("test-fraction"));
     records.facts = with_rows(
         records.asked, static_cast<std::uint64_t>(std::count(held.begin(), held.end(), false)));
@@ -86,7 +86,7 @@ class Data {
 
   const Arguments& arguments_;
   std::vector<std::string> extra_groups_;
-  std::vector<std::unique_ptr<Records>> loaded_;
+  std::vector<std::unique_ptr<SweepRecords>> loaded_;
   mutable std::vector<std::shared_ptr<const Encoder>> encoders_;  // of test tables
 };
 
@@ -135,7 +135,7 @@ class FamilySweep final : public SweepSubject {
   std::vector<double> qualities(std::size_t method, double epsilon, std::uint64_t repeats, Rng& rng,
                                 const std::function<void()>& done) override {
     const TrainingRequest wanted = request(method, epsilon);
-    Records& records = data_.of(facts_of(arguments_, family_, wanted));
+    SweepRecords& records = data_.of(facts_of(arguments_, family_, wanted));
     const auto plan = plan_training(family_, records.facts, wanted);
     chosen_[method] = plan->explain().method;
     std::vector<double> values;
@@ -177,7 +177,7 @@ class FamilySweep final : public SweepSubject {
     return wanted;
   }
 
-  std::vector<ScoredRow> scored(TrainingPlan& plan, Records& records, Rng& rng) const {
+  std::vector<ScoredRow> scored(TrainingPlan& plan, SweepRecords& records, Rng& rng) const {
     const TrainedModel trained = plan.run(*records.train, rng);
     const Model& model = *trained.value();
     std::vector<ScoredRow> rows;
@@ -193,7 +193,7 @@ class FamilySweep final : public SweepSubject {
   const std::vector<ScoredRow>& baseline(Rng& rng) {
     if (!baseline_) {
       const TrainingRequest wanted = fitting_request(arguments_, family_, "none", std::nullopt);
-      Records& records = data_.of(facts_of(arguments_, family_, wanted));
+      SweepRecords& records = data_.of(facts_of(arguments_, family_, wanted));
       baseline_ = scored(*plan_training(family_, records.facts, wanted), records, rng);
     }
     return *baseline_;
@@ -235,7 +235,7 @@ class FamilySweep final : public SweepSubject {
   std::map<std::pair<std::size_t, double>, GroupRuns> group_runs_;
 };
 
-void run(const Arguments& arguments, Context& context) {
+void run_sweep(const Arguments& arguments, Context& context) {
   FamilySweep sweep(arguments);
   run_sweep(arguments, context, sweep);
 }
@@ -320,7 +320,7 @@ Command sweep_command() {
                 "sotto sweep --data people.csv --schema people.toml --model mlp --target city "
                 "--epsilons 1,8 --delta 1e-5 --repeats 1 --epochs 2 --out networks"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_sweep,
           .usage = "--data FILE [--schema FILE] --epsilons A,B,C --out DIR [options]",
           .selector = "model",
           .variants = kind_variants(true)};

@@ -62,18 +62,18 @@ struct Places {
 };
 
 // What was drawn, as text.
-struct Records {
+struct SyntheticRecords {
   std::string csv;
   Drawn drawn;
 };
 
-Records draw(const Model& model, std::uint64_t rows, Rng& rng) {
+SyntheticRecords draw_records(const Model& model, std::uint64_t rows, Rng& rng) {
   const auto* const generator = dynamic_cast<const Generator*>(&model);
   if (generator == nullptr)
     throw Unsupported("this model draws no records",
                       "sotto synthesize --keep DIR makes one that "
                       "does");
-  Records records;
+  SyntheticRecords records;
   const auto line = [&](const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i)
       records.csv += (i > 0 ? "," : "") + csv_field(cells[i]);
@@ -85,15 +85,15 @@ Records draw(const Model& model, std::uint64_t rows, Rng& rng) {
 }
 
 // Everything that leaves the process.
-struct Result {
+struct SynthesisResult {
   std::optional<TrainedModel> trained;  // none: drawn from a generator that was there
   std::string csv, page;
   double worst = 0;  // difference of a measured pair
 };
 
-Result written_up(Records&& records, const std::string& title, const std::string& guarantee,
-                  const std::string& warning) {
-  Result result;
+SynthesisResult written_up(SyntheticRecords&& records, const std::string& title,
+                           const std::string& guarantee, const std::string& warning) {
+  SynthesisResult result;
   for (const FidelityLine& line : records.drawn.fidelity)
     result.worst = std::max(result.worst, line.difference);
   result.page = fidelity_html({.title = title,
@@ -104,12 +104,12 @@ Result written_up(Records&& records, const std::string& title, const std::string
   return result;
 }
 
-std::map<std::string, std::string> digests(const Places& places, const Result& result) {
+std::map<std::string, std::string> digests(const Places& places, const SynthesisResult& result) {
   return digests_of(
       {{places.name(places.records), result.csv}, {places.name(places.page), result.page}});
 }
 
-void publish(const Places& places, const Result& result, Certificate certificate,
+void publish(const Places& places, const SynthesisResult& result, Certificate certificate,
              const std::string& key) {
   certificate.files = digests(places, result);
   write_file(places.page, result.page);
@@ -147,9 +147,10 @@ void draw_again(const Arguments& arguments, Context& context) {
           ? fmt::format("epsilon = {}, delta = {} ({}, unit: one {})", round_up(c.epsilon),
                         round_up(c.delta), name(c.spec->relation), c.unit)
           : "NOT PRIVATE: no noise, no guarantee";
-  const Result result = written_up(draw(*artifact.model, rows, rng),
-                                   "Synthetic records in " + places.name(places.records), guarantee,
-                                   c.is_private() && c.secure() ? "" : "NOT PRIVATE");
+  const SynthesisResult result =
+      written_up(draw_records(*artifact.model, rows, rng),
+                 "Synthetic records in " + places.name(places.records), guarantee,
+                 c.is_private() && c.secure() ? "" : "NOT PRIVATE");
   c.description = "records drawn from a generator: " + c.description;
   c.ledger.reset();  // the entry paid for the generator, and says so there
   publish(places, result, c, key);
@@ -165,7 +166,7 @@ void draw_again(const Arguments& arguments, Context& context) {
   }
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_synthesize(const Arguments& arguments, Context& context) {
   if (arguments.given("model")) return draw_again(arguments, context);
   const auto start = std::chrono::steady_clock::now();
   if (!arguments.given("data"))
@@ -200,7 +201,7 @@ void run(const Arguments& arguments, Context& context) {
                                                                : "";
   std::string key;
 
-  PaidWork<Result> work;
+  PaidWork<SynthesisResult> work;
   if (plan->event()) work.spec = Spec{plan->relation(), {*plan->event()}};
   work.unit = name(facts.unit);
   work.what = fmt::format("synthetic records of {} columns",
@@ -230,20 +231,20 @@ void run(const Arguments& arguments, Context& context) {
   work.run = [&](Rng& rng) {
     const std::unique_ptr<Source> source = source_of(arguments, facts);
     TrainedModel trained = plan->run(*source, rng);
-    Records records = draw(*trained.value(), rows, rng);
-    Result result =
+    SyntheticRecords records = draw_records(*trained.value(), rows, rng);
+    SynthesisResult result =
         written_up(std::move(records), "Synthetic records in " + places->name(places->records),
                    guarantee, alarm);
     result.trained = std::move(trained);
     return result;
   };
   // The records and the generator are one result of one release: the entry pays for both.
-  work.settle = [&](Result& result) {
+  work.settle = [&](SynthesisResult& result) {
     const std::string generator = result_digest(digests_of(artifact_files(*result.trained, facts)));
     return result_digest(digests(*places, result)) +
            (arguments.given("keep") ? "+" + generator : "");
   };
-  work.publish = [&](Result&& result, Json&& json, Rng& rng, const Payment* payment) {
+  work.publish = [&](SynthesisResult&& result, Json&& json, Rng& rng, const Payment* payment) {
     const double delta = arguments.maybe_number("delta").value_or(0);
     Certificate c = certify_training(family, facts, *plan, *result.trained, delta, rng);
     c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
@@ -311,19 +312,7 @@ Command synthesize_command() {
                      .type = Type::file,
                      .value = "DIR",
                      .help = "draw from a generator that was kept, at no cost, instead of --data"});
-  options.push_back({.name = "dataset",
-                     .type = Type::text,
-                     .value = "LABEL",
-                     .help =
-                         "a name for the data, quoted in the certificate; with a ledger the data "
-                         "set whose budget is charged"});
-  options.push_back(sign_option());
-  for (Option& option : payment_options(false)) options.push_back(std::move(option));
-  for (Option& option : budget_options()) options.push_back(std::move(option));
-  options.push_back(dry_run_option());
-  options.push_back(insecure_seed_option());
-  options.push_back(json_option());
-  options.push_back(output_option());
+  for (Option& option : certified_run_options()) options.push_back(std::move(option));
   return {.name = "synthesize",
           .summary = "draw synthetic records that resemble the data",
           .description =
@@ -343,7 +332,7 @@ Command synthesize_command() {
                         "sotto synthesize --data people.csv --schema people.toml --epsilon 1 "
                         "--delta 1e-6 --dry-run"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_synthesize,
           .usage =
               "--data FILE --schema FILE (--epsilon E [--delta D] | --rho R --delta D) --out FILE "
               "[options]"};

@@ -68,7 +68,7 @@ Decided decided(const Arguments& arguments) {
   return {std::move(choice), std::move(facts), std::move(plan)};
 }
 
-Json summary(const Suggestion& choice, const TrainingPlan& plan, const Cost& cost) {
+Json training_summary(const Suggestion& choice, const TrainingPlan& plan, const Cost& cost) {
   const Explanation explanation = plan.explain();
   Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
   if (cost.epsilon) json["epsilon"] = *cost.epsilon;
@@ -92,7 +92,7 @@ std::string lines(const Suggestion& choice, const TrainingPlan& plan) {
          fmt::format("  plan       {}\n", e.words);
 }
 
-void check_places(const Arguments& arguments) {
+void check_places_of_training(const Arguments& arguments) {
   if (!arguments.given("out")) {
     throw InvalidArgument("sotto train needs --out DIR, the place of the model",
                           "or --dry-run to see the cost only");
@@ -100,9 +100,9 @@ void check_places(const Arguments& arguments) {
   check_artifact_place(arguments.text("out"));
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_train(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  if (!arguments.flag("dry-run")) check_places(arguments);
+  if (!arguments.flag("dry-run")) check_places_of_training(arguments);
   Decided settled = decided(arguments);
   const Suggestion& choice = settled.choice;
   Facts& facts = settled.facts;
@@ -121,7 +121,7 @@ void run(const Arguments& arguments, Context& context) {
       facts.encoder && facts.encoder->has_target()
           ? fmt::format("{} model of {}", choice.kind, facts.encoder->target().column().name)
           : fmt::format("{} model", choice.kind);
-  work.json = summary(choice, *plan, cost);
+  work.json = training_summary(choice, *plan, cost);
   work.show = [&](const Json& quoted) {
     Json json = quoted;
     const std::string estimate = plan->estimate();
@@ -210,19 +210,7 @@ Command train_command() {
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for model, encoder and certificate"});
-  options.push_back({.name = "dataset",
-                     .type = Type::text,
-                     .value = "LABEL",
-                     .help =
-                         "a name for the data, quoted in the certificate; with a ledger the data "
-                         "set whose budget is charged"});
-  options.push_back(sign_option());
-  for (Option& option : payment_options(false)) options.push_back(std::move(option));
-  for (Option& option : budget_options()) options.push_back(std::move(option));
-  options.push_back(dry_run_option());
-  options.push_back(insecure_seed_option());
-  options.push_back(json_option());
-  options.push_back(output_option());
+  for (Option& option : certified_run_options()) options.push_back(std::move(option));
   return {.name = "train",
           .summary = "fit a private model",
           .description =
@@ -242,7 +230,7 @@ Command train_command() {
                         "sotto train --data people.csv --schema people.toml --model mlp "
                         "--epsilon 3 --delta 1e-5 --epochs 5 --out network"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_train,
           .usage =
               "--data FILE [--schema FILE] (--epsilon E [--delta D] | --rho R --delta D) --out DIR "
               "[options]",

@@ -93,7 +93,7 @@ void backward(const Arguments& arguments, const TransformModel& model, Written& 
   write.publish(rows);
 }
 
-void run(const Arguments& arguments, Context& context) {
+void run_transform(const Arguments& arguments, Context& context) {
   const Artifact artifact = read_artifact(arguments.text("model"), families());
   if (arguments.flag("json") && !arguments.given("out"))
     throw InvalidArgument("--json is about --out FILE");
@@ -146,7 +146,7 @@ Command transform_command() {
                     "directions --data people.csv --out plane.csv"},
                    {"And back", "sotto transform --model directions --data plane.csv --inverse"}},
       .options = std::move(options),
-      .run = run,
+      .run = run_transform,
       .usage = "--model DIR --data FILE [--inverse] [--out FILE] [options]",
       .artifact = "model"};
 }

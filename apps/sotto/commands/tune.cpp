@@ -145,7 +145,7 @@ TuningRequest request_for(const Arguments& arguments, PublicRows& rows) {
   return request;
 }
 
-Json summary(const std::string& kind, const TuningPlan& plan, const Cost& cost) {
+Json tuning_summary(const std::string& kind, const TuningPlan& plan, const Cost& cost) {
   const Explanation explanation = plan.explain();
   Json json = {{"schema", 1}, {"epsilon", nullptr}, {"delta", nullptr}};
   if (cost.epsilon) json["epsilon"] = *cost.epsilon;
@@ -157,15 +157,15 @@ Json summary(const std::string& kind, const TuningPlan& plan, const Cost& cost) 
   return json;
 }
 
-void check_places(const Arguments& arguments) {
+void check_places_of_tuning(const Arguments& arguments) {
   if (!arguments.given("out"))
     throw InvalidArgument("sotto tune needs --out DIR, the place of the model",
                           "or --dry-run to see the cost only");
   check_artifact_place(arguments.text("out"));
 }
 
-void run(const Arguments& arguments, Context& context) {
-  if (!arguments.flag("dry-run")) check_places(arguments);
+void run_tune(const Arguments& arguments, Context& context) {
+  if (!arguments.flag("dry-run")) check_places_of_tuning(arguments);
   PublicRows rows(arguments);
   TuningPlan plan(request_for(arguments, rows));
   const Family& family = family_named(arguments);
@@ -181,7 +181,7 @@ void run(const Arguments& arguments, Context& context) {
   work.spec = Spec{plan.relation(), {*plan.event()}};
   work.unit = name(facts.unit);
   work.what = fmt::format("tuned {} model", kind);
-  work.json = summary(kind, plan, cost);
+  work.json = tuning_summary(kind, plan, cost);
   work.show = [&](const Json& quoted) {
     Json json = quoted;
     json["event"] = to_json(*plan.event());
@@ -330,20 +330,8 @@ Command tune_command() {
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for model, encoder and certificate"});
-  options.push_back({.name = "dataset",
-                     .type = Type::text,
-                     .value = "LABEL",
-                     .help =
-                         "a name for the data, quoted in the certificate; with a ledger the data "
-                         "set whose budget is charged"});
-  options.push_back(sign_option());
-  for (Option& option : payment_options(false)) options.push_back(std::move(option));
-  for (Option& option : budget_options())
+  for (Option& option : certified_run_options())
     if (option.name != "rho") options.push_back(std::move(option));
-  options.push_back(dry_run_option());
-  options.push_back(insecure_seed_option());
-  options.push_back(json_option());
-  options.push_back(output_option());
   return {.name = "tune",
           .summary = "choose options of a model privately, and fit it",
           .description =
@@ -360,7 +348,7 @@ Command tune_command() {
                         "sotto tune --data people.csv --schema people.toml --model linear "
                         "--validation public.csv --epsilon 1 --delta 1e-5 --dry-run"}},
           .options = std::move(options),
-          .run = run,
+          .run = run_tune,
           .usage = "--data FILE --schema FILE --epsilon E [--delta D] --out DIR [options]",
           .selector = "model",
           .variants = kind_variants(true)};

@@ -8,7 +8,7 @@
 namespace sotto::cli {
 namespace {
 
-std::string quote(const std::string& text) {
+std::string fish_quote(const std::string& text) {
   std::string result = "'";
   for (char c : text) {
     if (c == '\'' || c == '\\') result += '\\';
@@ -40,14 +40,14 @@ complete -c sotto -f
     for (std::size_t i = 1; i < path.size(); ++i) words += " " + path[i]->name;
     const std::string head = fmt::format("complete -c sotto -n '__sotto_at{}'", words);
     for (const Command& c : command.commands) {
-      if (!c.hidden) out += fmt::format("{} -a {} -d {}\n", head, c.name, quote(c.summary));
+      if (!c.hidden) out += fmt::format("{} -a {} -d {}\n", head, c.name, fish_quote(c.summary));
     }
     for (const Option& o : all_options(command)) {
       out += fmt::format("{} -l {}", head, o.name);
       if (o.letter != 0) out += fmt::format(" -s {}", o.letter);
       if (o.type != Type::flag) out += o.type == Type::file ? " -r -F" : " -x";
       if (!o.choices.empty()) out += fmt::format(" -a '{}'", fmt::join(words_of(o.choices), " "));
-      out += fmt::format(" -d {}\n", quote(o.help));
+      out += fmt::format(" -d {}\n", fish_quote(o.help));
     }
     for (const Positional& p : command.positionals) {
       if (p.type == Type::file) out += head + " -F\n";

@@ -12,7 +12,7 @@ namespace sotto::cli {
 namespace {
 
 // Inside '…' and inside the brackets and colons of _arguments.
-std::string quote(const std::string& text) {
+std::string zsh_quote(const std::string& text) {
   std::string result;
   for (char c : text) {
     if (c == '\'') {
@@ -39,14 +39,15 @@ std::string action(Type type, const std::vector<std::string>& choices) {
 std::string specs(const Command& command) {
   std::string out;
   for (const Option& o : all_options(command)) {
-    const std::string tail = o.type == Type::flag
-                                 ? ""
-                                 : fmt::format(":{}:{}", quote(o.value), action(o.type, o.choices));
-    out += fmt::format(" \\\n    '--{}[{}]{}'", o.name, quote(o.help), tail);
-    if (o.letter != 0) out += fmt::format(" \\\n    '-{}[{}]{}'", o.letter, quote(o.help), tail);
+    const std::string tail =
+        o.type == Type::flag ? ""
+                             : fmt::format(":{}:{}", zsh_quote(o.value), action(o.type, o.choices));
+    out += fmt::format(" \\\n    '--{}[{}]{}'", o.name, zsh_quote(o.help), tail);
+    if (o.letter != 0)
+      out += fmt::format(" \\\n    '-{}[{}]{}'", o.letter, zsh_quote(o.help), tail);
   }
   for (const Positional& p : command.positionals) {
-    out += fmt::format(" \\\n    '{}:{}:{}'", p.many ? "*" : "", quote(p.name),
+    out += fmt::format(" \\\n    '{}:{}:{}'", p.many ? "*" : "", zsh_quote(p.name),
                        action(p.type, p.choices));
   }
   return out;
@@ -67,7 +68,7 @@ std::string zsh_completion(const Command& root) {
     std::string list, cases;
     for (const Command& c : command.commands) {
       if (c.hidden) continue;
-      list += fmt::format("    '{}:{}'\n", c.name, quote(c.summary));
+      list += fmt::format("    '{}:{}'\n", c.name, zsh_quote(c.summary));
       cases += fmt::format("      {}) {}_{} ;;\n", c.name, function_name(path), c.name);
     }
     out += fmt::format(R"(  local state line

@@ -13,7 +13,7 @@ namespace {
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
-std::vector<std::string> visible(const std::vector<Command>& commands) {
+std::vector<std::string> visible_names(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (!command.hidden) names.push_back(command.name);
@@ -22,7 +22,7 @@ std::vector<std::string> visible(const std::vector<Command>& commands) {
 }
 
 [[noreturn]] void unknown_command(const Call& call, const std::string& word) {
-  const auto names = visible(call.command().commands);
+  const auto names = visible_names(call.command().commands);
   const std::string near = nearest_name(word, names);
   throw InvalidArgument(fmt::format("'{}' is not a command of {}", word, call.title()),
                         near.empty() ? fmt::format("the commands are: {}", fmt::join(names, ", "))

@@ -6,6 +6,7 @@
 
 #include "sotto/accounting/composition/detail/composition_account.hpp"
 #include "sotto/accounting/composition/detail/pure_epsilon.hpp"
+#include "sotto/accounting/composition/detail/shuffle_account.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
 #include "sotto/accounting/pld/pld_accountant.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
@@ -99,6 +100,9 @@ Bound delta_by(Accountant accountant, const Spec& spec, double eps, double toler
     case Accountant::optimal:
       if (const auto b = optimal_delta(spec, eps)) return *b;
       return delta_by_inversion(accountant, spec, eps);
+    case Accountant::basic:
+      if (const auto b = shuffled_delta(spec, eps)) return *b;
+      return delta_by_inversion(accountant, spec, eps);
     default: return delta_by_inversion(accountant, spec, eps);
   }
 }
@@ -150,6 +154,8 @@ Bound best_of_all(const Spec& spec, const AccountOptions& o, const Best::Ask& as
   }
   if (gdp_is_exact(spec)) return best.try_one(Accountant::gdp), best.answer();
   if (optimal_is_exact(spec)) return best.try_one(Accountant::optimal), best.answer();
+  // One shuffled event: composition has nothing to add.
+  if (lone_shuffled(spec)) return best.try_one(Accountant::basic), best.answer();
   best.try_one(Accountant::pld);
   // Closed forms cost microseconds and are sometimes exact where a grid is only close.
   for (Accountant a : {Accountant::gdp, Accountant::zcdp}) best.try_one(a);

@@ -13,7 +13,7 @@
 namespace sotto::audit {
 namespace {
 
-constexpr std::size_t kFewest = 20, kThresholds = 40;
+constexpr std::size_t kFewestOutputs = 20, kThresholds = 40;
 
 // Outputs whose score is beyond (or below) a threshold.
 struct Event {
@@ -41,7 +41,7 @@ Limits limits(const Event& event, std::uint64_t in_first, std::uint64_t firsts,
           clopper_pearson_upper(in_first, firsts, alpha / 2)};
 }
 
-double epsilon_of(const Limits& l, double delta) {
+double epsilon_within(const Limits& l, double delta) {
   return l.p > delta && l.p - delta > l.q ? std::log((l.p - delta) / l.q) : 0;
 }
 
@@ -124,9 +124,10 @@ Parts parts(const std::vector<std::string>& lines) {
 OutputAudit audit_outputs(const std::vector<std::string>& first,
                           const std::vector<std::string>& second, const OutputOptions& options) {
   for (const auto* side : {&first, &second}) {
-    if (side->size() < kFewest)
-      throw InvalidArgument(fmt::format("there are {} outputs of one input", side->size()),
-                            fmt::format("at least {} are needed, thousands say more", kFewest));
+    if (side->size() < kFewestOutputs)
+      throw InvalidArgument(
+          fmt::format("there are {} outputs of one input", side->size()),
+          fmt::format("at least {} are needed, thousands say more", kFewestOutputs));
   }
   const double alpha = 1 - options.confidence;
   const Parts in_first = parts(first), in_second = parts(second);
@@ -135,9 +136,9 @@ OutputAudit audit_outputs(const std::vector<std::string>& first,
   const std::vector<OutputScore> scores = output_scores(in_first.taught, in_second.taught);
   OutputAudit audit;
   const Event event = best_event(scores, a, b, alpha,
-                                 [&](const Limits& l) { return epsilon_of(l, options.delta); });
+                                 [&](const Limits& l) { return epsilon_within(l, options.delta); });
   const Limits found = count(event, counted_a, counted_b, alpha);
-  audit.epsilon = epsilon_of(found, options.delta);
+  audit.epsilon = epsilon_within(found, options.delta);
   audit.event =
       fmt::format("{} {} {:.6g}", event.score->words, event.beyond ? ">" : "<", event.threshold);
   audit.first_likelier = event.first_likelier;
@@ -145,7 +146,7 @@ OutputAudit audit_outputs(const std::vector<std::string>& first,
   audit.other_upper = found.q;
   // Of an event that always tells them apart, whichever side it is likelier on.
   const auto most = [&](std::size_t here, std::size_t there) {
-    return epsilon_of(
+    return epsilon_within(
         {clopper_pearson_lower(here, here, alpha / 2), clopper_pearson_upper(0, there, alpha / 2)},
         options.delta);
   };

@@ -9,14 +9,14 @@
 namespace sotto::audit {
 namespace {
 
-constexpr std::size_t kFewest = 11;
+constexpr std::size_t kFewestScores = 11;
 constexpr double kMost = 100;  // of μ
 
-struct Moments {
+struct ScoreMoments {
   double mean = 0, squares = 0;
 };
-Moments moments(std::span<const double> values) {
-  Moments m;
+ScoreMoments moments(std::span<const double> values) {
+  ScoreMoments m;
   for (const double v : values) m.mean += v / static_cast<double>(values.size());
   for (const double v : values) m.squares += (v - m.mean) * (v - m.mean);
   return m;
@@ -26,8 +26,8 @@ Moments moments(std::span<const double> values) {
 
 GaussianEstimate shift_estimate(std::span<const double> members, std::span<const double> nonmembers,
                                 double delta, double alpha) {
-  if (std::min(members.size(), nonmembers.size()) < kFewest) return {0, 0};
-  const Moments in = moments(members), out = moments(nonmembers);
+  if (std::min(members.size(), nonmembers.size()) < kFewestScores) return {0, 0};
+  const ScoreMoments in = moments(members), out = moments(nonmembers);
   const auto a = static_cast<double>(members.size()), b = static_cast<double>(nonmembers.size());
   const double freedom = a + b - 2, error = std::sqrt(1 / a + 1 / b),
                spread = std::sqrt((in.squares + out.squares) / freedom);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #define SOTTO_WIDE __attribute__((target("aes,sse4.1,avx512f,avx512bw,vaes")))
 #endif
@@ -103,11 +104,17 @@ std::uint64_t big_endian(const std::byte* bytes) {
   return __builtin_bswap64(value);
 }
 
+// Leaf 7, bit 9 of ECX: not every compiler has a name for it.
+bool has_vector_aes() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 9 & 1) != 0;
+}
+
 }  // namespace
 
 bool has_wide_aes() {
   static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("aes") && __builtin_cpu_supports("vaes");
+                          __builtin_cpu_supports("aes") && has_vector_aes();
   return has;
 }
 

@@ -69,7 +69,7 @@ ColumnType guess_type(std::string_view name) {
   return ColumnType::numeric;
 }
 
-std::string target_of(std::span<const std::string> columns, const DraftOptions& options) {
+std::string drafted_target(std::span<const std::string> columns, const DraftOptions& options) {
   if (!options.target.empty()) {
     if (std::find(columns.begin(), columns.end(), options.target) == columns.end()) {
       throw DataError(fmt::format("there is no column '{}' for the target", options.target),
@@ -201,7 +201,7 @@ std::vector<DraftColumn> draft_columns(std::span<const std::string> names,
       throw DataError(fmt::format("there is no column '{}' to give a type", name),
                       name_hint(name, names, "columns"));
   }
-  const std::string target = target_of(names, options);
+  const std::string target = drafted_target(names, options);
   std::vector<DraftColumn> columns;
   for (const std::string& name : names) {
     const auto known = options.types.find(name);

@@ -11,10 +11,10 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 36, kMaxDimensions = 8;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 36, kMaxIdxDimensions = 8;
 constexpr unsigned kUnsignedByte = 0x08;
 
-IdxArray read_array(ByteSource& source, const std::string& label) {
+IdxArray read_idx(ByteSource& source, const std::string& label) {
   const auto fail = [&](std::string_view what, std::string hint = {}) {
     throw DataError(fmt::format("{}: {}", label, what), std::move(hint));
   };
@@ -26,7 +26,7 @@ IdxArray read_array(ByteSource& source, const std::string& label) {
   };
   next_word();
   const std::size_t dimensions = word[3];
-  if (word[0] != 0 || word[1] != 0 || dimensions == 0 || dimensions > kMaxDimensions) {
+  if (word[0] != 0 || word[1] != 0 || dimensions == 0 || dimensions > kMaxIdxDimensions) {
     fail("not an IDX file");
   }
   if (word[2] != kUnsignedByte) fail("the IDX file does not hold unsigned bytes");
@@ -56,10 +56,10 @@ IdxArray read_array(ByteSource& source, const std::string& label) {
 
 }  // namespace
 
-IdxArray read_idx(const std::string& path) { return read_array(*open_bytes(path), path); }
+IdxArray read_idx(const std::string& path) { return read_idx(*open_bytes(path), path); }
 
 IdxArray parse_idx(std::string_view bytes, const std::string& label) {
-  return read_array(*bytes_of(bytes, label), label);
+  return read_idx(*bytes_of(bytes, label), label);
 }
 
 }  // namespace sotto

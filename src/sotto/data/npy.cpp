@@ -20,9 +20,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "values are copied as little-endian");
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr std::size_t kMaxHeader = 1U << 20, kMaxDimensions = 32;
+constexpr std::size_t kMaxHeader = 1U << 20, kMaxNpyDimensions = 32;
 
-struct Header {
+struct NpyHeader {
   std::string type;
   bool fortran = false;
   std::vector<std::size_t> shape;
@@ -36,8 +36,8 @@ class HeaderParser {
   HeaderParser(std::string_view text, const std::string& label, std::size_t max_elements)
       : text_(text), label_(&label), max_elements_(max_elements) {}
 
-  Header parse() {
-    Header header;
+  NpyHeader parse() {
+    NpyHeader header;
     int seen = 0;
     expect('{');
     while (!accept('}')) {
@@ -97,7 +97,7 @@ class HeaderParser {
     }
     fail("a syntax error");
   }
-  void shape(Header& header) {
+  void shape(NpyHeader& header) {
     expect('(');
     while (!accept(')')) {
       std::size_t size = 0;
@@ -108,7 +108,7 @@ class HeaderParser {
         if (size > max_elements_) fail(fmt::format("more than {} elements", max_elements_));
       }
       if (at_ == begin) fail("a syntax error");
-      if (header.shape.size() == kMaxDimensions) fail("too many dimensions");
+      if (header.shape.size() == kMaxNpyDimensions) fail("too many dimensions");
       header.shape.push_back(size);
       if (size != 0 && header.elements > max_elements_ / size) {
         fail(fmt::format("more than {} elements", max_elements_));
@@ -127,7 +127,7 @@ class HeaderParser {
 };
 
 // Also: how many bytes stand before the array.
-Header read_header(ByteSource& source, const std::string& label, const NpyLimits& limits) {
+NpyHeader read_header(ByteSource& source, const std::string& label, const NpyLimits& limits) {
   const auto fail = [&](std::string_view what) {
     throw DataError(fmt::format("{}: {}", label, what));
   };
@@ -145,7 +145,7 @@ Header read_header(ByteSource& source, const std::string& label, const NpyLimits
   if (length > kMaxHeader) fail("the .npy header is too long");
   std::string text(length, '\0');
   if (source.read(text) != text.size()) fail("the .npy header is incomplete");
-  Header header = HeaderParser(text, label, limits.max_elements).parse();
+  NpyHeader header = HeaderParser(text, label, limits.max_elements).parse();
   if (header.fortran && header.shape.size() > 1) {
     throw DataError(fmt::format("{}: the array is in Fortran order", label),
                     "save numpy.ascontiguousarray(array)");
@@ -172,7 +172,7 @@ NpyReader::NpyReader(const std::string& path, const NpyLimits& limits)
 
 NpyReader::NpyReader(std::unique_ptr<ByteSource> source, std::string label, const NpyLimits& limits)
     : source_(std::move(source)), label_(std::move(label)) {
-  const Header header = read_header(*source_, label_, limits);
+  const NpyHeader header = read_header(*source_, label_, limits);
   type_ = header.type;
   shape_ = header.shape;
   left_ = header.elements;
@@ -226,7 +226,7 @@ NpyArray parse_npy(std::string_view bytes, const std::string& label, const NpyLi
 }
 
 NpyPlace find_npy(const std::string& path, const NpyLimits& limits) {
-  const Header header = read_header(*open_bytes(path), path, limits);
+  const NpyHeader header = read_header(*open_bytes(path), path, limits);
   return {header.type, header.shape, header.bytes};
 }
 

@@ -53,12 +53,12 @@ class Chunks {
   const std::string& label_;
 };
 
-struct Header {
+struct PngHeader {
   std::size_t height, width, samples;  // samples: bytes a pixel in the file
   unsigned colour;
 };
 
-Header header_of(const Chunk& chunk, const std::string& label) {
+PngHeader header_of(const Chunk& chunk, const std::string& label) {
   if (chunk.type != "IHDR" || chunk.data.size() != 13) fail(label, "the PNG file has no header");
   const auto byte = [&](std::size_t i) {
     return static_cast<unsigned>(static_cast<unsigned char>(chunk.data[i]));
@@ -71,8 +71,8 @@ Header header_of(const Chunk& chunk, const std::string& label) {
     fail(label, "the PNG file has an unknown kind of colour");
   if (byte(10) != 0 || byte(11) != 0) fail(label, "the PNG file is compressed in an unknown way");
   if (byte(12) != 0) fail(label, "the PNG file is interlaced", "save it without interlacing");
-  const Header header{word(chunk.data.substr(4)), word(chunk.data), colour == kRgb ? 3u : 1u,
-                      colour};
+  const PngHeader header{word(chunk.data.substr(4)), word(chunk.data), colour == kRgb ? 3u : 1u,
+                         colour};
   check_sides(header.height, header.width, label);
   return header;
 }
@@ -119,7 +119,7 @@ bool is_png(std::string_view bytes) { return bytes.starts_with(kSignature); }
 
 Samples parse_png(std::string_view bytes, const std::string& label) {
   Chunks chunks(bytes, label);
-  const Header header = header_of(chunks.next(), label);
+  const PngHeader header = header_of(chunks.next(), label);
   std::string packed;
   std::string_view palette;
   for (Chunk chunk = chunks.next(); chunk.type != "IEND"; chunk = chunks.next()) {

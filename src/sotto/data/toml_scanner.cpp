@@ -37,9 +37,10 @@ void append_utf8(std::string& out, std::uint32_t point) {
   byte(0x80U | (point & 0x3FU));
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_toml_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_bare(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  return is_toml_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         c == '-';
 }
 bool is_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == '\x7f';
@@ -70,8 +71,8 @@ Json number(std::string_view word) {
   for (const auto& [prefix, base] : {std::pair{"0x", 16}, {"0o", 8}, {"0b", 2}}) {
     if (!word.starts_with(prefix)) continue;
     const auto digit = [b = base](char c) {
-      return is_digit(c) ? c - '0' < b
-                         : b == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
+      return is_toml_digit(c) ? c - '0' < b
+                              : b == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
     };
     std::string digits;
     word.remove_prefix(2);
@@ -88,20 +89,20 @@ Json number(std::string_view word) {
     return negative ? -value : value;
   }
   const bool leading_zero =
-      word.size() > 1 && word[0] == '0' && (is_digit(word[1]) || word[1] == '_');
-  if (leading_zero || !take_digits(word, digits, is_digit)) return {};
+      word.size() > 1 && word[0] == '0' && (is_toml_digit(word[1]) || word[1] == '_');
+  if (leading_zero || !take_digits(word, digits, is_toml_digit)) return {};
   if (word.empty()) return converted<std::int64_t>(digits);
   if (word.starts_with('.')) {
     word.remove_prefix(1);
     digits += '.';
-    if (!take_digits(word, digits, is_digit)) return {};
+    if (!take_digits(word, digits, is_toml_digit)) return {};
   }
   if (word.starts_with('e') || word.starts_with('E')) {
     word.remove_prefix(1);
     digits += 'e';
     if (word.starts_with('-')) digits += '-';
     if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
-    if (!take_digits(word, digits, is_digit)) return {};
+    if (!take_digits(word, digits, is_toml_digit)) return {};
   }
   return word.empty() ? converted<double>(digits) : Json();
 }
@@ -276,7 +277,8 @@ nlohmann::ordered_json TomlScanner::scalar() {
   Json value = number(word);
   if (value.is_null()) {
     at_ = begin;
-    if (!word.empty() && is_digit(word[0]) && word.find_first_of("-:") != std::string_view::npos &&
+    if (!word.empty() && is_toml_digit(word[0]) &&
+        word.find_first_of("-:") != std::string_view::npos &&
         word.find('e') == std::string_view::npos)
       fail("dates and times have no place in a schema");
     fail("a value is expected: text in quotes, a number in range, true, false, a list or a table");

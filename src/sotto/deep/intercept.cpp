@@ -10,6 +10,7 @@
 #include "sotto/deep/layers/detail/embedding.hpp"
 #include "sotto/deep/layers/detail/linear.hpp"
 #include "sotto/deep/layers/detail/norm.hpp"
+#include "sotto/deep/layers/detail/pool.hpp"
 #include "sotto/deep/layers/detail/recurrent.hpp"
 #include "sotto/deep/recorder.hpp"
 #include "sotto/deep/rows/detail/records_first.hpp"
@@ -179,6 +180,16 @@ Tensor conv_padding_kernel(const Tensor& input, const Tensor& weight, const Mayb
   return kPlain(input, weight, bias, stride, padding, dilation, groups);
 }
 
+Tensor max_pool2d_kernel(const Tensor& input, IntArrayRef kernel, IntArrayRef stride,
+                         IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  const Plain plain(kKey);
+  if (recording() && can_pool(input, kernel, stride, padding, dilation, ceil_mode)) {
+    const auto axis = axis_of(input, 3);
+    if (axis && is_first(*axis)) return deep::max_pool2d(input, kernel, stride);
+  }
+  return at::max_pool2d(input, kernel, stride, padding, dilation, ceil_mode);
+}
+
 Tensor embedding_kernel(const Tensor& weight, const Tensor& indices, std::int64_t padding,
                         bool by_frequency, bool sparse) {
   const Plain plain(kKey);
@@ -333,6 +344,7 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericWrapper, library) {
   library.impl("conv1d.padding", conv_padding_kernel<at::conv1d>);
   library.impl("conv2d.padding", conv_padding_kernel<at::conv2d>);
   library.impl("conv3d.padding", conv_padding_kernel<at::conv3d>);
+  library.impl("max_pool2d", max_pool2d_kernel);
   library.impl("embedding", embedding_kernel);
   library.impl("embedding_renorm_", embedding_renorm_kernel);
   library.impl("layer_norm", layer_norm_kernel);

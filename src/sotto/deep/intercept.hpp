@@ -3,9 +3,9 @@
 // What       Inside a Recorder::Scope, calls of torch's linear (also as addmm, matmul and +=, as
 //            torch::nn::Linear writes it), conv1d/2d/3d, embedding, layer_norm, group_norm,
 //            instance_norm, rnn, lstm and gru with trainable weights go to the private functions of
-//            layers/*.hpp. So torch::nn modules, Sequentials of them and modules of your own work
-//            as they are, with their own parameters. batch_norm on batch statistics and embeddings
-//            with max_norm are refused on the spot.
+//            layers/*.hpp, and max_pool2d to one that is faster. So torch::nn modules, Sequentials
+//            of them and modules of your own work as they are, with their own parameters.
+//            batch_norm on batch statistics and embeddings with max_norm are refused on the spot.
 // Guarantee  None by itself. An operation that is not in the list leaves an ordinary gradient,
 //            which Recorder::finish refuses by name.
 // Method     Kernels registered for a dispatch key of LibTorch that nothing else uses; the key is

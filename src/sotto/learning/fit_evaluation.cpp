@@ -6,7 +6,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kStep = 0x1p-30;
+constexpr double kFitStep = 0x1p-30;
 
 // The number of records that are no null records, the model's sums, and the number of all.
 std::vector<int128> sums_of(const UnsupervisedModel& model, Source& source) {
@@ -17,10 +17,10 @@ std::vector<int128> sums_of(const UnsupervisedModel& model, Source& source) {
       if (table.is_null(i)) continue;
       table.row(i, row);
       model.measure(row, numbers);
-      sums[0] += static_cast<std::int64_t>(1 / kStep);
+      sums[0] += static_cast<std::int64_t>(1 / kFitStep);
       for (std::size_t m = 0; m < numbers.size(); ++m)
         if (std::isfinite(numbers[m]))
-          sums[1 + m] += static_cast<std::int64_t>(std::clamp(numbers[m], -1.0, 1.0) / kStep);
+          sums[1 + m] += static_cast<std::int64_t>(std::clamp(numbers[m], -1.0, 1.0) / kFitStep);
     }
     sums[size - 1] += table.rows();
   });
@@ -28,7 +28,7 @@ std::vector<int128> sums_of(const UnsupervisedModel& model, Source& source) {
 
 std::vector<double> natural(const std::vector<int128>& sums) {
   std::vector<double> values;
-  for (const int128 s : sums) values.push_back(static_cast<double>(s) * kStep);
+  for (const int128 s : sums) values.push_back(static_cast<double>(s) * kFitStep);
   return values;
 }
 
@@ -36,10 +36,10 @@ LatticeNoise noise_of(const UnsupervisedModel& model, Relation relation,
                       std::uint64_t contributions, const Budget& budget) {
   const Distance bound = model.measure_bound();
   const double factor =
-      contribution_factor(relation) * static_cast<double>(contributions) * (1 + 0x1p-40) / kStep;
+      contribution_factor(relation) * static_cast<double>(contributions) * (1 + 0x1p-40) / kFitStep;
   return {relation,
           budget,
-          kStep,
+          kFitStep,
           {.l1 = (1 + bound.l1) * factor, .l2 = std::hypot(1.0, bound.l2) * factor},
           1 + model.measures()};
 }

@@ -20,7 +20,7 @@ constexpr std::size_t kBins = 28;
 constexpr double kLargest = 7;  // log-odds and losses are clamped to it
 constexpr std::size_t kSums = 5;
 constexpr double kRoot5 = 2.2360679774997902;  // √5, rounded up
-constexpr double kDrowned = 4;                 // standard deviations that a divisor must exceed
+constexpr double kDrownedMean = 4;             // standard deviations that a divisor must exceed
 
 std::size_t bin_of(double x, double lower, double upper) {
   const double at = (x - lower) / (upper - lower) * kBins;
@@ -71,7 +71,7 @@ std::optional<PrivateMetric> mean_of(const std::vector<double>& cells,
     total += cells[i];
     sum += cells[i] * values[i];
   }
-  if (!(total > kDrowned * sigma * std::sqrt(static_cast<double>(cells.size()))))
+  if (!(total > kDrownedMean * sigma * std::sqrt(static_cast<double>(cells.size()))))
     return std::nullopt;
   const double mean = sum / total;
   std::vector<double> slopes;
@@ -86,7 +86,7 @@ std::optional<PrivateMetric> area(const std::vector<double>& cells, double sigma
     negatives += cells[b];
     positives += cells[kBins + b];
   }
-  const double least = kDrowned * sigma * std::sqrt(double{kBins});
+  const double least = kDrownedMean * sigma * std::sqrt(double{kBins});
   if (!(positives > least && negatives > least)) return std::nullopt;
   std::vector<double> slopes(cells.size());
   double below = 0, above = positives, value = 0;
@@ -175,7 +175,7 @@ void add_errors(PrivateQuality& q, const std::vector<double>& sums, double unit,
                 std::optional<double> public_rows, double sigma, double z) {
   q.rows = public_rows.value_or(std::max(0.0, sums[0]));
   const double n = q.rows, noise = sigma * sigma;
-  if (!(n > kDrowned * sigma) || n < 1) return;
+  if (!(n > kDrownedMean * sigma) || n < 1) return;
   const double count_noise = public_rows ? 0 : noise;
   const double mae = std::clamp(sums[1] / n, 0.0, 1.0), mse = std::clamp(sums[2] / n, 0.0, 1.0);
   const double mean = std::clamp(sums[3] / n, -1.0, 1.0);
@@ -191,7 +191,7 @@ void add_errors(PrivateQuality& q, const std::vector<double>& sums, double unit,
   q.rmse = scaled({std::sqrt(square.value),
                    {std::sqrt(square.interval_95.lower), std::sqrt(square.interval_95.upper)}});
   const double spread = sums[4] - n * mean * mean;  // Σ(t − mean)²
-  if (!(spread > kDrowned * sigma * std::sqrt(1 + 4 * mean * mean))) return;
+  if (!(spread > kDrownedMean * sigma * std::sqrt(1 + 4 * mean * mean))) return;
   const double residual = std::max(0.0, sums[2]);
   const double ratio = residual / spread, r2 = 1 - ratio;
   const double from_noise = (noise * (1 + ratio * ratio * (1 + 4 * mean * mean)) +

@@ -36,7 +36,7 @@ const std::vector<Usual>& usual_values() {
   return list;
 }
 
-std::string text_of(const Json& value) {
+std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -131,7 +131,7 @@ class Reader {
   std::string scalar(const Json& value, const std::string& shown) const {
     if (!value.is_string() && !value.is_number() && !value.is_boolean())
       refuse(fmt::format("'{}' must list numbers, words, true or false", shown));
-    return text_of(value);
+    return value_text(value);
   }
 
   std::vector<std::string> range_of(const Json& range, const Option* option,

@@ -16,9 +16,9 @@ namespace {
 
 using namespace detail;
 
-constexpr std::int64_t kOne = std::int64_t{1} << 32;  // one rank, in units of the score
-constexpr double kRoundingCost = 4 * 0x1p-40;         // what inexact segment weights cost in ε
-constexpr int kExponentBits = 40;
+constexpr std::int64_t kOneRank = std::int64_t{1} << 32;  // one rank, in units of the score
+constexpr double kRoundingCost = 4 * 0x1p-40;             // what inexact segment weights cost in ε
+constexpr int kRankExponentBits = 40;
 constexpr int128 kLargestExponent = 1 << 20;
 constexpr int kProbes = 65;
 
@@ -59,8 +59,8 @@ QuantilePlan::QuantilePlan(const QuantileOptions& options)
               options.non_finite),
       probability_(checked_probability(options.probability)),
       sensitivity_((relation_ == Relation::replace_one
-                        ? kOne
-                        : std::max(probability_, kOne - probability_)) *
+                        ? kOneRank
+                        : std::max(probability_, kOneRank - probability_)) *
                    static_cast<std::int64_t>(checked_contributions(options.contributions))) {
   const double budget = options.budget.bounded_range_epsilon();
   if (!(budget >= 0x1p-20 && budget <= 0x1p20)) {
@@ -92,8 +92,8 @@ double QuantilePlan::ranks_off(double beta) const {
 
 int128 QuantilePlan::score(std::uint64_t below, std::uint64_t above, std::uint64_t total) const {
   const int128 n = total, p = probability_;
-  const int128 low = static_cast<int128>(below) * kOne - p * n;
-  const int128 high = static_cast<int128>(above) * kOne - (kOne - p) * n;
+  const int128 low = static_cast<int128>(below) * kOneRank - p * n;
+  const int128 high = static_cast<int128>(above) * kOneRank - (kOneRank - p) * n;
   return std::clamp<int128>(std::max(low, high), 0, kLargestExponent * scale_);
 }
 
@@ -131,7 +131,7 @@ Release<Statistic> QuantilePlan::finish(std::vector<std::int64_t> points, Rng& r
     const long double exponent =
         static_cast<long double>(score(below, above, n)) / static_cast<long double>(scale_) -
         std::log(static_cast<long double>(length));
-    segments.push_back({first, length, std::llround(std::ldexp(exponent, kExponentBits))});
+    segments.push_back({first, length, std::llround(std::ldexp(exponent, kRankExponentBits))});
   };
   std::int64_t next = column_.lower();
   for (std::size_t i = 0; i < points.size();) {
@@ -149,7 +149,7 @@ Release<Statistic> QuantilePlan::finish(std::vector<std::int64_t> points, Rng& r
   for (;;) {
     const Segment& s = segments[uniform_below(rng, segments.size())];
     if (!bernoulli_exp(rng, static_cast<uint128>(s.exponent - smallest),
-                       uint128{1} << kExponentBits))
+                       uint128{1} << kRankExponentBits))
       continue;
     std::int64_t point = s.first + static_cast<std::int64_t>(uniform_below(rng, s.length));
     scope.publish(std::span<std::int64_t>(&point, 1));

@@ -5,7 +5,7 @@
 namespace sotto {
 namespace {
 
-double checked(double sigma) {
+double checked_sigma(double sigma) {
   check_noise_scale("sigma of discrete Gaussian noise", sigma);
   return sigma;
 }
@@ -13,7 +13,7 @@ double checked(double sigma) {
 }  // namespace
 
 DiscreteGaussian::DiscreteGaussian(double sigma)
-    : sigma_(checked(sigma)), sampler_(detail::BlockSampler::Law::gaussian, sigma) {}
+    : sigma_(checked_sigma(sigma)), sampler_(detail::BlockSampler::Law::gaussian, sigma) {}
 
 void DiscreteGaussian::fill(Rng& rng, std::span<std::int64_t> out) const {
   sampler_.fill(rng, out);

@@ -5,7 +5,7 @@
 namespace sotto {
 namespace {
 
-double checked(double scale) {
+double checked_scale(double scale) {
   check_noise_scale("the scale of discrete Laplace noise", scale);
   return scale;
 }
@@ -13,7 +13,7 @@ double checked(double scale) {
 }  // namespace
 
 DiscreteLaplace::DiscreteLaplace(double scale)
-    : scale_(checked(scale)), sampler_(detail::BlockSampler::Law::laplace, scale) {}
+    : scale_(checked_scale(scale)), sampler_(detail::BlockSampler::Law::laplace, scale) {}
 
 void DiscreteLaplace::fill(Rng& rng, std::span<std::int64_t> out) const {
   for (auto& z : out) z = sampler_.sample(rng);

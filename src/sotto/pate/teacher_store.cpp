@@ -72,6 +72,13 @@ Json identity(const TeacherCatalogue& c) {
 
 }  // namespace
 
+std::string catalogue_text(const TeacherCatalogue& catalogue) {
+  return to_json(catalogue).dump(2) + "\n";
+}
+TeacherCatalogue catalogue_from_text(std::string_view text) {
+  return catalogue_from(parse_json(text, "teachers.json"));
+}
+
 std::string digest_of(const Table& records, const std::string& key) {
   std::string bytes = key;
   const auto put = [&](const void* data, std::size_t size) {
@@ -122,7 +129,7 @@ TeacherStore TeacherStore::open(const std::string& directory, TeacherCatalogue w
         fmt::format("cannot close '{}' to others: {}", directory, std::strerror(errno)));
   wanted.records = digest_of(records, wanted.key);
   replace_secret((fs::path(directory) / "NOT-PRIVATE.txt").string(), kNotice);
-  replace_secret(list.string(), to_json(wanted).dump(2) + "\n");
+  replace_secret(list.string(), catalogue_text(wanted));
   return {directory, std::move(wanted)};
 }
 
@@ -131,7 +138,7 @@ TeacherStore TeacherStore::read(const std::string& directory) {
   if (!fs::exists(list))
     throw DataError(fmt::format("'{}' is no directory of teachers", directory),
                     "sotto pate train --out DIR makes one");
-  return {directory, catalogue_from(parse_json(read_whole_file(list, kMostBytes), list))};
+  return {directory, catalogue_from_text(read_whole_file(list, kMostBytes))};
 }
 
 std::string TeacherStore::place(std::size_t teacher) const {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "sotto/learning/artifact.hpp"
 #include "sotto/pate/teachers.hpp"
@@ -28,6 +29,10 @@ struct TeacherCatalogue {
   std::string key = {};      // of the parts
   std::string records = {};  // digest under the key
 };
+
+// teachers.json. Throws DataError when the text is none.
+std::string catalogue_text(const TeacherCatalogue& catalogue);
+TeacherCatalogue catalogue_from_text(std::string_view text);
 
 class TeacherStore {
  public:

@@ -12,7 +12,7 @@
 namespace sotto::pate {
 namespace {
 
-constexpr double kSlack = 1e-12;
+constexpr double kCurveSlack = 1e-12;
 
 double log_add(double a, double b) {
   const double high = std::max(a, b), low = std::min(a, b);
@@ -93,7 +93,8 @@ double gnmax_renyi(double log_q, double sigma, double order) {
   const double independent = widen_up(order / (sigma * sigma), 4 * kUlp);
   if (!gnmax_bound_holds(log_q, sigma, order)) return independent;
   if (log_q == -kInfinity) return 0;
-  const double dependent = widen_up(std::max(0.0, gnmax_dependent(log_q, sigma, order)), kSlack);
+  const double dependent =
+      widen_up(std::max(0.0, gnmax_dependent(log_q, sigma, order)), kCurveSlack);
   return std::min(independent, dependent);
 }
 
@@ -107,7 +108,7 @@ double lnmax_renyi(double log_q, double scale, double order) {
   const double log_a = log_not - log_one_minus_exp(e0 + log_q);
   const double dependent =
       log_add(log_not + (order - 1) * log_a, log_q + e0 * (order - 1)) / (order - 1);
-  return std::min(independent, widen_up(std::max(0.0, dependent), kSlack));
+  return std::min(independent, widen_up(std::max(0.0, dependent), kCurveSlack));
 }
 
 double threshold_renyi(double log_probability, double sigma, double order) {
@@ -141,7 +142,7 @@ double epsilon_of_renyi(double renyi, double order, double delta, Conversion con
   const double extra = conversion == Conversion::paper
                            ? plain
                            : plain - std::log(order) / (order - 1) + std::log1p(-1 / order);
-  return std::max(0.0, renyi + widen_up(extra, kSlack));
+  return std::max(0.0, renyi + widen_up(extra, kCurveSlack));
 }
 
 }  // namespace sotto::pate

@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kWidth = 720, kLine = 22, kNames = 240;
+constexpr double kPageWidth = 720, kLine = 22, kNames = 240;
 constexpr std::size_t kMostBars = 40;
 
 // Two bars for each level: what was released, and what was drawn.
@@ -18,10 +18,10 @@ std::string bars(const FidelityLine& line) {
   const std::size_t count = std::min(line.labels.size(), kMostBars);
   double most = 1e-9;
   for (std::size_t i = 0; i < count; ++i) most = std::max({most, line.released[i], line.drawn[i]});
-  const double scale = (kWidth - kNames - 70) / most;
+  const double scale = (kPageWidth - kNames - 70) / most;
   std::string svg = fmt::format(
       "<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"shares of the levels of {2}\">\n",
-      kWidth, kLine * static_cast<double>(count) + 4, escape_markup(line.columns[0]));
+      kPageWidth, kLine * static_cast<double>(count) + 4, escape_markup(line.columns[0]));
   for (std::size_t i = 0; i < count; ++i) {
     const double y = kLine * static_cast<double>(i), released = std::max(0.0, line.released[i]);
     svg += fmt::format(

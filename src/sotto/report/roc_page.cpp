@@ -12,7 +12,7 @@
 namespace sotto {
 namespace {
 
-constexpr std::array<const char*, 3> kColors = {"#d1495b", "#2f7ed8", "#1fa187"};
+constexpr std::array<const char*, 3> kRocColors = {"#d1495b", "#2f7ed8", "#1fa187"};
 constexpr int kSteps = 60;  // of the line that the claim draws
 
 PlotSeries claim_line(const RocReport& report) {
@@ -43,7 +43,7 @@ std::string roc_svg(const RocReport& report) {
             .series = {},
             .warning = report.warning};
   for (std::size_t i = 0; i < report.curves.size(); ++i) {
-    PlotSeries series{.label = report.curves[i].label, .color = kColors[i % kColors.size()]};
+    PlotSeries series{.label = report.curves[i].label, .color = kRocColors[i % kRocColors.size()]};
     for (const auto& [x, y] : report.curves[i].points)
       series.points.emplace_back(std::max(x, report.smallest), std::max(y, report.smallest));
     plot.series.push_back(std::move(series));

@@ -14,8 +14,8 @@ namespace sotto {
 namespace {
 
 // Told apart by people who do not tell red from green, on white and on black.
-constexpr std::array<const char*, 7> kColors = {"#2f7ed8", "#e08a1e", "#1fa187", "#c44e9c",
-                                                "#8c6bd1", "#b8a21a", "#d1495b"};
+constexpr std::array<const char*, 7> kMethodColors = {"#2f7ed8", "#e08a1e", "#1fa187", "#c44e9c",
+                                                      "#8c6bd1", "#b8a21a", "#d1495b"};
 
 std::string delta_text(double delta) {
   return delta > 0 ? fmt::format("δ = {:g}", delta) : "pure ε-DP";
@@ -63,7 +63,7 @@ std::string utility_svg(const UtilityReport& report) {
   double first = 0, last = 0;
   for (std::size_t i = 0; i < report.curves.size(); ++i) {
     const UtilityCurve& curve = report.curves[i];
-    PlotSeries series{.label = curve.method, .color = kColors[i % kColors.size()]};
+    PlotSeries series{.label = curve.method, .color = kMethodColors[i % kMethodColors.size()]};
     series.dots = true;
     for (const UtilityPoint& p : curve.points) {
       series.points.emplace_back(p.epsilon, p.mean());

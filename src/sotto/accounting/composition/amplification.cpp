@@ -8,8 +8,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kLogVisible = -690;       // of a probability that is still a normal number
-constexpr std::uint64_t kBlockShare = 64;  // numbers of draws are taken together up to this share
+constexpr double kLogVisible = -690;  // of a probability that is still a normal number
+constexpr std::uint64_t kDrawsInABlock =
+    64;  // numbers of draws are taken together up to this share
 
 }  // namespace
 
@@ -55,7 +56,7 @@ ApproximateDp amplify_with_replacement(
          block = static_cast<double>(low - 1) * std::exp(kLogVisible);
   for (std::uint64_t k = low; k <= draws; block = 0) {
     // δ of a group grows with it, so a block of numbers of draws is bounded by its last one.
-    const std::uint64_t last = std::min(draws, k + k / kBlockShare);
+    const std::uint64_t last = std::min(draws, k + k / kDrawsInABlock);
     double ratio = 0;
     for (; k <= last; ++k) {
       block += mass;

@@ -14,7 +14,8 @@
 namespace sotto {
 namespace {
 
-TEST(Shuffle, LiesInTheIntervalsOfThePublishedCode) {
+// The published code has clones with probability e^(−ε₀); those of one common randomizer are more.
+TEST(Shuffle, IsBelowTheIntervalsOfThePublishedCode) {
   struct Case {
     std::uint64_t n;
     double local, delta, low, high;
@@ -22,8 +23,10 @@ TEST(Shuffle, LiesInTheIntervalsOfThePublishedCode) {
   for (const Case& c : {Case{100000, 4, 1e-6, .16746, .17243}, Case{10000, 1, 1e-6, .05298, .05528},
                         Case{1000000, 2, 1e-8, .017550, .017592}}) {
     const Enclosure e = shuffle_epsilon(c.local, c.n, Delta(c.delta));
-    EXPECT_GE(e.lower, c.low);
-    EXPECT_LE(e.upper, c.high);
+    // About as if there were 2/(1 + e^(−ε₀)) times as many users.
+    const double fewer = std::sqrt((1 + std::exp(-c.local)) / 2);
+    EXPECT_GE(e.lower, 0.98 * fewer * c.low);
+    EXPECT_LE(e.upper, 1.02 * fewer * c.high);
     EXPECT_LE(e.upper - e.lower, 2e-3 * e.upper);
   }
 }
@@ -32,7 +35,7 @@ TEST(Shuffle, LiesInTheIntervalsOfThePublishedCode) {
 TEST(Shuffle, AgreesWithEnumerationForFewUsers) {
   const double local = 1.3, eps = 0.4;
   const int n = 9;
-  const double clone = std::exp(-local), p = 1 / (1 + std::exp(-local));
+  const double clone = 2 / (1 + std::exp(local)), p = 1 / (1 + std::exp(-local));
   const auto binomial = [](int k, int i, double r) {
     return std::exp(std::lgamma(k + 1) - std::lgamma(i + 1) - std::lgamma(k - i + 1)) *
            std::pow(r, i) * std::pow(1 - r, k - i);
@@ -60,6 +63,20 @@ TEST(Shuffle, NeverWorseThanNoShuffleAndBetterWithMoreUsers) {
     last = e;
   }
   EXPECT_THROW(shuffle_epsilon_closed_form(5, 100, Delta(1e-6)), AccountingError);
+}
+
+// Truths by enumeration with 60 to 800 digits.
+TEST(Shuffle, IsNotBelowTheTruthWhereDoublesCancelOrOverflow) {
+  EXPECT_GE(shuffle_epsilon(800, 3, Delta(1e-6)).upper, 799.999999);
+  EXPECT_GE(shuffle_delta(800, 3, 720).upper, 1 - 1e-6);
+  EXPECT_GE(shuffle_epsilon(1e300, 1000, Delta(1e-6)).upper, 0.99e300);
+  EXPECT_GE(shuffle_delta(7.990171366778733e-11, 1, 7.990171366770743e-11).upper, 3.995e-23);
+  EXPECT_GE(shuffle_delta(0.0025415084592515596, 5, 0.0025415059177431).upper, 7.99280532e-11);
+  EXPECT_GE(shuffle_delta(1e-16, 1, 0).upper, 4.99e-17);
+  EXPECT_GE(shuffle_epsilon(1e-17, 1, Delta(1e-30)).upper, 0.99e-17);
+  const Enclosure many = shuffle_delta(1, 9'000'000'000'000'000, 1e-4);  // ends, too
+  EXPECT_LE(many.lower, many.upper);
+  EXPECT_LE(many.upper, shuffle_delta(1, 10'000'000'000, 1e-4).upper);
 }
 
 TEST(Amplification, DrawingWithReplacementCostsAtLeastAsMuchAsWithout) {

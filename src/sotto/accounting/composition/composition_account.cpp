@@ -7,6 +7,7 @@
 
 #include "sotto/accounting/composition/advanced.hpp"
 #include "sotto/accounting/composition/detail/event_epsilon.hpp"
+#include "sotto/accounting/composition/detail/shuffle_account.hpp"
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/optimal.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
@@ -105,13 +106,38 @@ double finite_or_refuse(double epsilon, std::string_view accountant) {
   return epsilon;
 }
 
+constexpr const char* kShuffledWords = "amplification by shuffling";
+
+// Whoever forgets all other outputs still has one.
+double shuffled_alone(const Spec& spec, Delta delta) {
+  double best = 0;
+  for (const Run& run : run_lengths(spec.event()))
+    if (const auto* e = run.event.get_if<ShuffledEvent>())
+      best = std::max(best, ShuffledGuarantee(*e, spec.relation, false).epsilon_lower(delta));
+  return best;
+}
+
 }  // namespace
 
 Bound basic_epsilon(const Spec& spec, Delta delta) {
+  if (const auto event = lone_shuffled(spec)) {
+    const ShuffledGuarantee known(*event, spec.relation, true);
+    return {known.epsilon_upper(delta.value()), known.epsilon_lower(delta), Accountant::basic,
+            kShuffledWords};
+  }
   const Parts parts(spec);
   const double room = room_for(parts, delta, "basic");
   const double epsilon = basic_composition(parts.at(room)).epsilon;
-  return {finite_or_refuse(epsilon, "basic"), 0, Accountant::basic, "sums of epsilon and delta"};
+  return {finite_or_refuse(epsilon, "basic"), shuffled_alone(spec, delta), Accountant::basic,
+          "sums of epsilon and delta"};
+}
+
+std::optional<Bound> shuffled_delta(const Spec& spec, double epsilon) {
+  const auto event = lone_shuffled(spec);
+  if (!event) return std::nullopt;
+  const ShuffledGuarantee known(*event, spec.relation, true);
+  return Bound{known.delta_upper(epsilon), known.delta_lower(epsilon), Accountant::basic,
+               kShuffledWords};
 }
 
 Bound advanced_epsilon(const Spec& spec, Delta delta) {

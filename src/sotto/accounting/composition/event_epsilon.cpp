@@ -7,10 +7,10 @@
 
 #include "sotto/accounting/composition/amplification.hpp"
 #include "sotto/accounting/composition/detail/apart.hpp"
+#include "sotto/accounting/composition/detail/shuffle_account.hpp"
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/group.hpp"
 #include "sotto/accounting/composition/run_length.hpp"
-#include "sotto/accounting/composition/shuffle.hpp"
 #include "sotto/accounting/detail/refusal.hpp"
 #include "sotto/accounting/pld/pld_accountant.hpp"
 #include "sotto/accounting/renyi/detail/renyi_selection.hpp"
@@ -217,7 +217,7 @@ class ByProfile {
   }
 
  private:
-  static constexpr double kTolerance = 1e-3;
+  static constexpr double kTolerance = 1e-3, kGlance = 2e-2;
   struct State {
     PrivateSelectionEvent selection;
     Spec run;
@@ -226,22 +226,32 @@ class ByProfile {
   bool tnb() const {
     return state_->selection.distribution == SelectionDistribution::truncated_negative_binomial;
   }
-  double one(double delta) const {
-    return pld_epsilon(state_->run, Delta(delta), kTolerance, Wanted::upper).upper;
+  double one(double delta, double tolerance = kTolerance) const {
+    return pld_epsilon(state_->run, Delta(delta), tolerance, Wanted::upper).upper;
   }
   double shift() const {
     State& s = *state_;
     if (s.shift >= 0) return s.shift;
     if (!tnb())
       return s.shift = multiply_up(s.selection.mean, pld_delta(s.run, 0, kTolerance).upper);
-    const double gamma = truncated_negative_binomial_gamma(s.selection.shape, s.selection.mean);
-    const double odds = widen_up((1 - gamma) / gamma, 4 * kUlp);
+    const double odds =
+        widen_up(std::expm1(truncated_negative_binomial_cost(s.selection.shape, s.selection.mean)),
+                 8 * kUlp);  // (1 − γ)/γ
     s.shift = kInfinity;
-    for (double share = 0.5; share > 1e-5; share /= 2) {
+    // Any (ε̂, δ̂) is sound: a few are tried, roughly, and the best is asked for again.
+    const auto cost = [&](double share, double tolerance) {
       const double failure = share / std::max(1.0, odds);
-      const double c = (1 + s.selection.shape) * std::log(std::exp(one(failure)) + odds * failure);
-      s.shift = std::min(s.shift, widen_up(c, 16 * kUlp));
+      const double c = (1 + s.selection.shape) *
+                       std::log1p(std::expm1(one(failure, tolerance)) + odds * failure);
+      return widen_up(c, 16 * kUlp);
+    };
+    double best = 0.5;
+    for (double share = 0.5; share > 1e-5; share /= 4) {
+      const double c = cost(share, kGlance);
+      if (c > 1.5 * s.shift) break;
+      if (c < s.shift) s.shift = c, best = share;
     }
+    for (double share : {best, best / 2}) s.shift = std::min(s.shift, cost(share, kTolerance));
     return s.shift;
   }
   std::shared_ptr<State> state_;
@@ -254,7 +264,14 @@ EpsilonCurve selection(const PrivateSelectionEvent& e, Relation relation) {
   if (!pair || pair->delta == 0)
     return [renyi = ByRenyi(e, relation), profile = ByProfile(e, relation),
             pure = pure_selection(e, relation)](double delta) {
-      return delta <= 0 ? pure : std::min({pure, renyi(delta), profile(delta)});
+      if (delta <= 0) return pure;
+      const double other = std::min(pure, profile(delta));
+      try {
+        return std::min(other, renyi(delta));
+      } catch (const Unsupported&) {  // runs that have no Rényi curve
+        if (!std::isfinite(other)) throw;
+        return other;
+      }
     };
   PrivateSelectionEvent clean = e;
   clean.event = share(PureEvent{pair->epsilon});
@@ -294,22 +311,8 @@ EpsilonCurve parallel(const ParallelEvent& e, Relation relation) {
 }
 
 EpsilonCurve shuffled(const ShuffledEvent& e, Relation relation) {
-  if (relation == Relation::add_remove) {
-    refuse_relation(
-        "shuffled", relation,
-        "replace_one or zero_out (one user changes the answer, the number of users is public)");
-  }
-  const auto pair = pure_parameters(*e.event, relation);
-  if (!pair || pair->delta > 0)
-    refuse("basic, advanced and optimal", "shuffled around a local randomizer that is not pure",
-           "");
-  // Two inputs are as close as an input and the null one only where any change is one step.
-  const bool any_two = steps_between(*e.event, {1, steps_of_replacing(relation)}) == 1;
-  const ShuffledReports reports(
-      pair->epsilon, e.population,
-      any_two ? LocalGuarantee::any_two_inputs : LocalGuarantee::input_and_null);
-  return [reports, local = pair->epsilon](double delta) {
-    return delta <= 0 ? local : reports.epsilon_upper(Delta(delta));
+  return [known = ShuffledGuarantee(e, relation, false)](double delta) {
+    return known.epsilon_upper(delta);
   };
 }
 

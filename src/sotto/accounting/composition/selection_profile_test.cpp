@@ -87,5 +87,42 @@ TEST(SelectionProfile, OfPureRunsIsPure) {
   EXPECT_THROW(guarantee(Spec{Relation::add_remove, {poisson}}, 0), AccountingError);
 }
 
+// Next to one run the parameter is next to 1: what is lost in 1 − γ must not make it too cheap.
+TEST(SelectionProfile, ParameterNextToOneRunIsRoundedUp) {
+  for (const double shape : {0.0, 1e-6, 0.5, 1.0, 30.0}) {
+    for (const double more : {1e-15, 1e-13, 1e-10, 1e-8, 1e-5, 1e-2, 1.0, 1e6}) {
+      const double mean = 1 + more;
+      const double cost = truncated_negative_binomial_cost(shape, mean);
+      // The mean at γ = e^(−x) is 1 + x(1 + η)/2 + …, in long double.
+      const long double x = cost, odds = std::expm1(x);
+      const long double reached =
+          shape == 0 ? odds / x : shape * odds / -std::expm1(-static_cast<long double>(shape) * x);
+      EXPECT_GE(reached, mean) << shape << ' ' << more;
+      EXPECT_LE(reached - 1, (mean - 1) * (1 + 1e-9L) + 2e-13L * mean) << shape << ' ' << more;
+    }
+  }
+  // One run and a hair costs hardly more than one run, and not less.
+  const auto cost = [](double mean) {
+    const PrivateSelectionEvent e{SelectionDistribution::truncated_negative_binomial, 1, mean,
+                                  share(PureEvent{1e-9})};
+    return epsilon(Spec{Relation::add_remove, {e}}, Delta(1e-12)).upper;
+  };
+  EXPECT_GE(cost(std::nextafter(1.0, 2.0)), cost(1));
+  EXPECT_LE(cost(1 + 1e-9), 4e-9);
+}
+
+// Runs with a failure probability inside have no Rényi curve; their profile is known.
+TEST(SelectionProfile, RunsWithFailuresAreBoundedByTheirProfile) {
+  for (const auto distribution :
+       {SelectionDistribution::truncated_negative_binomial, SelectionDistribution::poisson}) {
+    const PrivateSelectionEvent e{distribution,
+                                  distribution == SelectionDistribution::poisson ? 0.0 : 1.0, 3,
+                                  share(compose({ApproximateEvent{0.5, 1e-9}, GdpEvent{0.3}}))};
+    const Bound b = epsilon(Spec{Relation::add_remove, {e}}, Delta(1e-6));
+    EXPECT_GT(b.upper, 0.5);
+    EXPECT_LT(b.upper, 20);
+  }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/accounting/composition/detail/binomial_window.hpp"
 #include "sotto/accounting/numeric/detail/log_math.hpp"
 #include "sotto/core/numeric/outward.hpp"
 #include "sotto/core/numeric/search.hpp"
@@ -10,43 +11,14 @@
 namespace sotto {
 namespace {
 
-constexpr double kTail = 1e-40;       // probability left out on each side of the window of C
 constexpr double kBlocks = 1024;      // of values of C, each bounded by its ends
 constexpr double kBlockShare = 1e-4;  // a block no wider than this of C costs half of it in ε
-constexpr double kError =
-    1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
-
-// An index k below (above) which Bin(n, p) has probability at most kTail, by the Chernoff bound
-// exp(−n KL(k/n ‖ p)).
-std::uint64_t chernoff_edge(std::uint64_t n, double p, bool below) {
-  const auto dn = static_cast<double>(n);
-  const auto rare = [&](std::uint64_t k) {
-    const double x = static_cast<double>(k) / dn;
-    const double kl =
-        (x > 0 ? x * std::log(x / p) : 0) + (x < 1 ? (1 - x) * std::log((1 - x) / (1 - p)) : 0);
-    return dn * kl > -std::log(kTail);
-  };
-  const auto mean = static_cast<std::uint64_t>(dn * p);
-  std::uint64_t a = below ? 0 : std::min(n, mean + 1), b = below ? mean : n;
-  if (below) {  // first k that is not rare
-    while (a < b) {
-      const std::uint64_t m = a + (b - a) / 2;
-      if (rare(m))
-        a = m + 1;
-      else
-        b = m;
-    }
-    return a;
-  }
-  while (a < b) {  // last k that is not rare
-    const std::uint64_t m = a + (b - a + 1) / 2;
-    if (rare(m))
-      b = m - 1;
-    else
-      a = m;
-  }
-  return a;
-}
+// Relative error of a difference of tails, bounded in docs/math/amplification.md. It rests on
+// p − e^ε q without much cancellation, so ε₀ is not tiny there and ε not next to ε₀.
+constexpr double kShuffleError = 1e-9;
+constexpr double kLeastLocal = 1e-3, kLeastGap = 1e-5;
+constexpr double kMostLocal = 600;                    // odds are far from overflow
+constexpr std::uint64_t kMostUsers = 10'000'000'000;  // more can only hide better
 
 // Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c,
 // ½).
@@ -79,7 +51,10 @@ struct Clone {
   double yes, no;
 };
 Clone clone_of(double local, LocalGuarantee guarantee) {
-  if (guarantee == LocalGuarantee::any_two_inputs) return {std::exp(-local), -std::expm1(-local)};
+  if (guarantee == LocalGuarantee::any_two_inputs) {
+    const double x = std::exp(-local);
+    return {2 * x / (1 + x), -std::expm1(-local) / (1 + x)};
+  }
   // The other report is at least e^(−2ε₀) times the one of the input and e^(−ε₀) times that of the
   // null input.
   const double x = std::exp(-local);
@@ -89,13 +64,14 @@ Clone clone_of(double local, LocalGuarantee guarantee) {
 }  // namespace
 
 ShuffledReports::ShuffledReports(double local, std::uint64_t population, LocalGuarantee guarantee)
-    : local_(local) {
+    : local_(local), model_(std::max(local, kLeastLocal)) {
   if (!(local >= 0)) throw InvalidArgument("epsilon must be 0 or more");
-  const std::uint64_t others = population - 1;
-  if (others == 0) return;
-  const Clone clone = clone_of(local, guarantee);
-  const std::uint64_t low = chernoff_edge(others, clone.yes, true),
-                      high = chernoff_edge(others, clone.yes, false);
+  const std::uint64_t others = std::min(population, kMostUsers) - 1;
+  alone_ = others == 0;
+  if (alone_ || local > kMostLocal) return;
+  as_asked_ = local >= kLeastLocal && population <= kMostUsers;
+  const Clone clone = clone_of(model_, guarantee);
+  const auto [low, high] = binomial_window(others, clone.yes);
   const double by_number = static_cast<double>(high - low + 1) / kBlocks,
                by_share = kBlockShare * static_cast<double>(low);
   const auto size =
@@ -111,10 +87,13 @@ ShuffledReports::ShuffledReports(double local, std::uint64_t population, LocalGu
 Enclosure ShuffledReports::delta(double epsilon) const {
   if (!(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
   if (epsilon >= local_) return {0, 0};
-  const double p = 1 / (1 + std::exp(-local_)), q = 1 / (1 + std::exp(local_)),
-               odds = std::exp(epsilon);
-  if (blocks_.empty())
-    return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
+  // Of one report that all can see: whatever others do, no more is lost.
+  const double single = -std::expm1(epsilon - local_) / (1 + std::exp(-local_)),
+               single_above = std::min(1.0, single * (1 + 1e-14));
+  if (alone_) return {single * (1 - 1e-14), single_above};
+  if (blocks_.empty()) return {0, single_above};
+  const double at = std::min(epsilon, model_ - kLeastGap);  // δ falls with ε
+  const double p = 1 / (1 + std::exp(-model_)), q = 1 / (1 + std::exp(model_)), odds = std::exp(at);
   // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of
   // values of C is bounded by its ends. Blocks that weigh next to nothing are bounded by the last
   // value known on their left.
@@ -134,8 +113,8 @@ Enclosure ShuffledReports::delta(double epsilon) const {
       lower += b.weight * known;
     }
   }
-  return {std::max(0.0, widen_down(lower, kError)),
-          std::min(1.0, widen_up(upper, kError) + 2 * kTail)};
+  return {as_asked_ && at == epsilon ? std::max(0.0, widen_down(lower, kShuffleError)) : 0.0,
+          std::min(single_above, widen_up(upper, kShuffleError) + 2 * kTail)};
 }
 
 double ShuffledReports::solve(Delta delta, bool upper) const {

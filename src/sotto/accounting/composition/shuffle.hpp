@@ -1,19 +1,22 @@
 // Amplification by shuffling: n local reports, each ε₀-DP, seen only in random order.
 //
 // What       The central (ε, δ) guarantee of the shuffled reports when one user changes the answer.
-// Guarantee  shuffle_epsilon(...).upper is a valid ε for any ε₀-DP local randomizers, chosen one
-//            after the other as well. ε₀ holds for any two inputs of a user, or (zero_out) for an
+// Guarantee  shuffle_epsilon(...).upper is a valid ε whatever ε₀-DP randomizer the users have in
+//            common. ε₀ holds for any two inputs of a user, or (zero_out) for an
 //            input and the null one: then two inputs are only 2ε₀ close. lower bounds the same
 //            expression from below (how exactly it was computed), not the privacy of a particular
-//            randomizer.
-// Method     Blanket of clones: C ~ Bin(n−1, c), c = e^(−ε₀) or 2/(e^(2ε₀) + e^ε₀), A ~ Bin(C, ½),
+//            randomizer (see shuffle_response.hpp).
+// Method     Blanket of clones: C ~ Bin(n−1, c), c = 2/(e^ε₀ + 1) (a user's report is never less
+//            likely than e^(−ε₀) of the likelier of the two) or 2/(e^(2ε₀) + e^ε₀), A ~ Bin(C, ½),
 //            and the pair (A + B, C − A + 1 − B), B ~ Bern(e^ε₀/(1+e^ε₀)), against its mirror
 //            image; given C the likelihood ratio is monotone in A, so δ is a difference of binomial
 //            tails.
-//            The closed form of the paper is kept by name; it is several times larger.
+//            The closed form of [FMT21], for randomizers chosen one after the other as well, is
+//            kept by name; it is several times larger.
 // Numerics   Positive sums of the parts where P exceeds e^ε Q; C outside a window of probability
-//            1e-40 is charged to δ.
-// Reference  [FMT21]; docs/math/amplification.md.
+//            1e-40 is charged to δ. Tiny ε₀, ε next to ε₀ and more than 1e10 users are bounded by
+//            neighbours that cost more, and all by one report that is seen alone.
+// Reference  [FMT21], [BBGN19]; docs/math/amplification.md.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +47,9 @@ class ShuffledReports {
   double solve(Delta delta, bool upper) const;  // from that side
 
   double local_;
+  double model_;           // ε₀ of the law below: not less
+  bool alone_ = false;     // one user
+  bool as_asked_ = false;  // the law is that of ε₀ and the population, and not of less privacy
   std::vector<Block> blocks_;
 };
 

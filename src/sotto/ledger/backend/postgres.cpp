@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Freed {
+struct PostgresFreed {
   void operator()(PGconn* c) const { PQfinish(c); }
   void operator()(PGresult* r) const { PQclear(r); }
 };
-using Result = std::unique_ptr<PGresult, Freed>;
+using Result = std::unique_ptr<PGresult, PostgresFreed>;
 
 constexpr Oid kInt8 = 20, kInt4 = 23;
 
@@ -208,7 +208,7 @@ class Postgres final : public Database {
                               : "nothing was charged");
   }
 
-  std::unique_ptr<PGconn, Freed> connection_;
+  std::unique_ptr<PGconn, PostgresFreed> connection_;
   bool committing_ = false;
   std::optional<HeadFile> head_file_;
   std::optional<Head> kept_;

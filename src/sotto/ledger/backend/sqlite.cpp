@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Freed {
+struct SqliteFreed {
   void operator()(sqlite3* db) const { sqlite3_close(db); }
   void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
 };
@@ -230,13 +230,13 @@ class Sqlite final : public Database {
     db_.reset();
   }
 
-  using Statement = std::unique_ptr<sqlite3_stmt, Freed>;
+  using Statement = std::unique_ptr<sqlite3_stmt, SqliteFreed>;
   std::string path_;
   HeadFile head_file_;
   std::optional<Head> kept_;
   // Freed in the opposite order, also when the constructor throws: statements before what they
   // belong to.
-  std::unique_ptr<sqlite3, Freed> db_;
+  std::unique_ptr<sqlite3, SqliteFreed> db_;
   std::map<std::string, Statement> statements_;
 };
 

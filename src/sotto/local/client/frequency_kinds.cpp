@@ -9,7 +9,7 @@
 namespace sotto::local::detail {
 namespace {
 
-constexpr const char* kTitle = "Frequencies of categories";
+constexpr const char* kFrequencies = "Frequencies of categories";
 
 template <class T>
 std::unique_ptr<Randomizer> of(T randomizer) {
@@ -18,14 +18,14 @@ std::unique_ptr<Randomizer> of(T randomizer) {
 
 ProtocolKind grr() {
   return {.name = "grr",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "randomized response over all categories: best for few of them",
           .make = [](const Declaration& d) { return of(DirectEncoding(d.epsilon, d.domain)); }};
 }
 
 ProtocolKind sue() {
   return {.name = "sue",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "symmetric unary encoding: one bit a category, both kinds flipped alike",
           .make = [](const Declaration& d) {
             return of(UnaryEncoding::symmetric(d.epsilon, d.domain));
@@ -34,7 +34,7 @@ ProtocolKind sue() {
 
 ProtocolKind oue() {
   return {.name = "oue",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "optimised unary encoding: one bit a category, few false ones",
           .make = [](const Declaration& d) {
             return of(UnaryEncoding::optimised(d.epsilon, d.domain));
@@ -44,7 +44,7 @@ ProtocolKind oue() {
 ProtocolKind the() {
   return {
       .name = "the",
-      .title = kTitle,
+      .title = kFrequencies,
       .help = "thresholded histogram encoding: one bit a category, from Laplace noise",
       .options = {{.name = "threshold",
                    .type = OptionType::number,
@@ -60,14 +60,14 @@ ProtocolKind the() {
 
 ProtocolKind she() {
   return {.name = "she",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "summation with histogram encoding: a noised number a category",
           .make = [](const Declaration& d) { return of(HistogramEncoding(d.epsilon, d.domain)); }};
 }
 
 ProtocolKind subset() {
   return {.name = "subset",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "subset selection: some categories, more often with the truth among them",
           .options = {{.name = "subset_size",
                        .type = OptionType::whole,
@@ -95,7 +95,7 @@ Option buckets_option() {
 
 ProtocolKind blh() {
   return {.name = "blh",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "binary local hashing: one bit of a random hash",
           .make = [](const Declaration& d) { return of(LocalHash(d.epsilon, d.domain, 2, 0)); }};
 }
@@ -106,7 +106,7 @@ void settle_buckets(Declaration& d) {
 
 ProtocolKind olh() {
   return {.name = "olh",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "optimised local hashing: short reports for many categories",
           .options = {buckets_option()},
           .settle = settle_buckets,
@@ -117,7 +117,7 @@ ProtocolKind olh() {
 
 ProtocolKind fast_olh() {
   return {.name = "fast_olh",
-          .title = kTitle,
+          .title = kFrequencies,
           .help = "optimised local hashing with few hash functions: quick to estimate",
           .options = {buckets_option(),
                       {.name = "seeds",
@@ -135,7 +135,7 @@ ProtocolKind fast_olh() {
 ProtocolKind hadamard() {
   return {
       .name = "hadamard",
-      .title = kTitle,
+      .title = kFrequencies,
       .help = "Hadamard response: a column number, quick to estimate",
       .options = {{.name = "blocks",
                    .type = OptionType::whole,

@@ -1,10 +1,12 @@
+#include <algorithm>
+
 #include "sotto/local/client/detail/kinds.hpp"
 #include "sotto/local/client/longitudinal.hpp"
 
 namespace sotto::local::detail {
 namespace {
 
-constexpr const char* kTitle = "Categories, again and again";
+constexpr const char* kAgainAndAgain = "Categories, again and again";
 
 Option permanent_option() {
   return {.name = "permanent_epsilon",
@@ -17,7 +19,7 @@ Option permanent_option() {
 
 ProtocolKind l_sue() {
   return {.name = "l_sue",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "symmetric unary encoding for ever, noised again in each report (basic RAPPOR)",
           .one_time = false,
           .options = {permanent_option()},
@@ -29,7 +31,7 @@ ProtocolKind l_sue() {
 
 ProtocolKind l_osue() {
   return {.name = "l_osue",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "optimised unary encoding for ever, noised again in each report",
           .one_time = false,
           .options = {permanent_option()},
@@ -41,7 +43,7 @@ ProtocolKind l_osue() {
 
 ProtocolKind loloha() {
   return {.name = "loloha",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "one hash function for ever: at most as many permanent answers as buckets",
           .one_time = false,
           .options = {permanent_option(),
@@ -59,15 +61,18 @@ ProtocolKind loloha() {
 
 ProtocolKind dbitflip() {
   return {.name = "dbitflip",
-          .title = kTitle,
+          .title = kAgainAndAgain,
           .help = "permanent noised bits of a few categories (dBitFlip)",
           .one_time = false,
           .options = {{.name = "bits",
                        .type = OptionType::whole,
                        .value = "D",
-                       .help = "categories that a client speaks of",
-                       .fallback = "4",
+                       .help = "categories that a client speaks of; without, 4 or all",
                        .range = Range::between(1, 1024)}},
+          .settle =
+              [](Declaration& d) {
+                settle_parameter(d, "bits", std::min(4.0, static_cast<double>(d.domain)));
+              },
           .make = [](const Declaration& d) -> std::unique_ptr<Randomizer> {
             return std::make_unique<BucketBits>(d.epsilon, d.domain, d.whole("bits"));
           }};

@@ -7,7 +7,7 @@
 namespace sotto::local::detail {
 namespace {
 
-constexpr const char* kTitle = "Numbers";
+constexpr const char* kNumbers = "Numbers";
 
 Bounds bounds(const Declaration& d) { return {d.parameter("lower"), d.parameter("upper")}; }
 
@@ -35,7 +35,7 @@ constexpr const char* kGrid = "a number is rounded, at random, to one of so many
 
 ProtocolKind one_bit() {
   return {.name = "one_bit_mean",
-          .title = kTitle,
+          .title = kNumbers,
           .help = "one bit a number (Duchi's mechanism, 1BitMean), for the mean",
           .input = Input::number,
           .options = options(nullptr, nullptr),
@@ -46,7 +46,7 @@ ProtocolKind one_bit() {
 
 ProtocolKind piecewise() {
   return {.name = "piecewise",
-          .title = kTitle,
+          .title = kNumbers,
           .help = "a place near the number or anywhere, for the mean",
           .input = Input::number,
           .options = options("4096", kGrid),
@@ -59,7 +59,7 @@ ProtocolKind piecewise() {
 
 ProtocolKind hybrid() {
   return {.name = "hybrid",
-          .title = kTitle,
+          .title = kNumbers,
           .help = "piecewise or one bit by a coin: the least worst-case error for the mean",
           .input = Input::number,
           .options = options("4096", kGrid),
@@ -70,7 +70,7 @@ ProtocolKind hybrid() {
 
 ProtocolKind laplace() {
   return {.name = "laplace",
-          .title = kTitle,
+          .title = kNumbers,
           .help = "Laplace noise, for the mean; a baseline",
           .input = Input::number,
           .options = options("1025", kGrid),
@@ -81,7 +81,7 @@ ProtocolKind laplace() {
 
 ProtocolKind square_wave() {
   return {.name = "square_wave",
-          .title = kTitle,
+          .title = kNumbers,
           .help = "a place near the number or anywhere, for the whole distribution",
           .input = Input::number,
           .options = options("256", "cells of the distribution"),
@@ -94,7 +94,7 @@ ProtocolKind square_wave() {
 
 ProtocolKind coordinates() {
   ProtocolKind kind{.name = "coordinates",
-                    .title = kTitle,
+                    .title = kNumbers,
                     .help = "some coordinates of a vector, for the mean of each",
                     .input = Input::numbers,
                     .options = options("4096", kGrid)};

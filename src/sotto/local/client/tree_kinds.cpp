@@ -7,7 +7,7 @@
 namespace sotto::local::detail {
 namespace {
 
-Option buckets_option() {
+Option prefix_buckets_option() {
   return {.name = "buckets",
           .type = OptionType::whole,
           .value = "G",
@@ -23,7 +23,7 @@ Option seeds_option() {
           .range = Range::between(2, 65536)};
 }
 
-void settle_buckets(Declaration& d) {
+void settle_prefix_buckets(Declaration& d) {
   settle_parameter(
       d, "buckets",
       static_cast<double>(std::min<std::uint64_t>(1024, best_bucket_count(d.epsilon))));
@@ -35,8 +35,8 @@ ProtocolKind range_tree() {
           .help = "a node of the binary tree over all categories, for ranges of them",
           .one_time = true,
           .listed = false,
-          .options = {buckets_option(), seeds_option()},
-          .settle = settle_buckets,
+          .options = {prefix_buckets_option(), seeds_option()},
+          .settle = settle_prefix_buckets,
           .make = [](const Declaration& d) -> std::unique_ptr<Randomizer> {
             return std::make_unique<LeveledHash>(d.epsilon, d.domain, tree_levels(d.domain),
                                                  d.whole("buckets"), d.whole("seeds"));
@@ -54,9 +54,9 @@ ProtocolKind prefix_tree() {
                        .help = "bytes of a word that are looked at",
                        .fallback = "8",
                        .range = Range::between(1, 64)},
-                      buckets_option(),
+                      prefix_buckets_option(),
                       seeds_option()},
-          .settle = settle_buckets,
+          .settle = settle_prefix_buckets,
           .make = [](const Declaration& d) -> std::unique_ptr<Randomizer> {
             return std::make_unique<LeveledHash>(d.epsilon, 0, d.whole("length"),
                                                  d.whole("buckets"), d.whole("seeds"));

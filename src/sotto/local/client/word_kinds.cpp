@@ -10,7 +10,7 @@
 namespace sotto::local::detail {
 namespace {
 
-constexpr const char* kTitle = "Words";
+constexpr const char* kWords = "Words";
 
 Option whole(const char* name, const char* help, const char* fallback, double least, double most) {
   return {.name = name,
@@ -34,7 +34,7 @@ SketchShape shape(const Declaration& d) { return {d.whole("rows"), d.whole("widt
 
 ProtocolKind cms() {
   return {.name = "cms",
-          .title = kTitle,
+          .title = kWords,
           .help = "count-mean sketch: all cells of one row",
           .input = Input::word,
           .options = {whole("rows", "hash functions", "1024", 1, 0x1p20),
@@ -46,7 +46,7 @@ ProtocolKind cms() {
 
 ProtocolKind hcms() {
   return {.name = "hcms",
-          .title = kTitle,
+          .title = kWords,
           .help = "Hadamard count-mean sketch: one sign",
           .input = Input::word,
           .options = {whole("rows", "hash functions", "1024", 1, 0x1p20),
@@ -59,7 +59,7 @@ ProtocolKind hcms() {
 ProtocolKind rappor() {
   return {
       .name = "rappor",
-      .title = kTitle,
+      .title = kWords,
       .help =
           "RAPPOR: a Bloom filter, noised for ever and again in each report; epsilon "
           "follows from f, p, q and hashes",
@@ -86,7 +86,7 @@ ProtocolKind rappor() {
 ProtocolKind sfp() {
   return {
       .name = "sfp",
-      .title = kTitle,
+      .title = kWords,
       .help = "sequence fragment puzzle: two sketched reports, for words that nobody has listed",
       .input = Input::word,
       .options = {whole("length", "bytes of a word that are looked at, even", "8", 2, 32),

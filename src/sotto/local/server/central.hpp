@@ -6,8 +6,11 @@
 //            client has made one. It rests on whoever shuffles or collects not looking at single
 //            reports, nor passing them on: with less trust, only the local ε holds.
 // Method     The event is shuffled(n, randomized_response) for GRR and shuffled(n, pure ε) for
-//            other protocols, evaluated by the accountant.
-// Numerics   upper is rounded up; lower says how exactly the bound was computed.
+//            other protocols, evaluated by the accountant: of GRR both sides, which meet as n
+//            grows; of others the bound for any protocol of their ε. Their lower is what two
+//            concrete answers cost, found by asking whether a report supports them (unary
+//            encodings, subsets, hashing, Hadamard response, single bits; 0 for others).
+// Numerics   upper is rounded up, lower down.
 // Reference  [FMT21]; docs/math/amplification.md.
 #pragma once
 

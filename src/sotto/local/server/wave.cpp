@@ -35,9 +35,9 @@ class Deconvolution {
 
   // Goes on from where it stands, each round followed by some smoothing, until nothing moves.
   void run(double strength) {
-    constexpr int kMostRounds = 10'000;
-    constexpr double kStill = 1e-7;
-    for (int round = 0; round < kMostRounds; ++round) {
+    constexpr int kMostWaveRounds = 10'000;
+    constexpr double kStillWave = 1e-7;
+    for (int round = 0; round < kMostWaveRounds; ++round) {
       std::vector<double> running(counts_.size() + 1, 0.0);
       const std::vector<double> p = probabilities();
       double common = 0;
@@ -56,7 +56,7 @@ class Deconvolution {
         moved += std::abs(next[i] - share_[i]);
       }
       share_ = std::move(next);
-      if (moved < kStill) break;
+      if (moved < kStillWave) break;
     }
   }
 

@@ -19,13 +19,13 @@ double in_units(double x, const ColumnEncoder& target) {
 }
 
 // The levels of a column between two places of its scale, in words; and, for a number, its middle.
-struct Interval {
+struct BinInterval {
   std::string words;
   double middle = 0;
 };
-Interval interval(const ColumnScale& scale, const ColumnEncoder& feature, const Encoder& encoder,
-                  double from, double to) {
-  Interval result;
+BinInterval interval(const ColumnScale& scale, const ColumnEncoder& feature, const Encoder& encoder,
+                     double from, double to) {
+  BinInterval result;
   std::optional<std::uint32_t> first, last;
   for (std::uint32_t l = 0; l < scale.start.size(); ++l) {
     const double middle = scale.start[l] + scale.width[l] / 2;
@@ -55,7 +55,8 @@ void add_pairs(const FeatureMap& map, const std::vector<std::vector<double>>& pa
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       const OneHotBlock::Products products = map.leaf_products(parameters[k]);
       for (std::size_t i = 0; i < 3; ++i) {
-        const Interval of_a = interval(design.columns[a], first, encoder, cuts_a[i], cuts_a[i + 1]);
+        const BinInterval of_a =
+            interval(design.columns[a], first, encoder, cuts_a[i], cuts_a[i + 1]);
         PortraitCurve curve{.column = fmt::format("{} ({} {})", second.column().name,
                                                   first.column().name, of_a.words),
                             .of = parameters.size() > 1 ? encoder.target().labels()[k] : ""};
@@ -69,7 +70,7 @@ void add_pairs(const FeatureMap& map, const std::vector<std::vector<double>>& pa
           const std::size_t at = map.leaves().at(t, leaf);
           const double factor =
               static_cast<double>(map.leaves().factor(std::span<const std::uint8_t>(row.leaves)));
-          const Interval of_b =
+          const BinInterval of_b =
               interval(design.columns[b], second, encoder, cuts_b[j], cuts_b[j + 1]);
           if (of_a.words.empty() || of_b.words.empty()) continue;
           PortraitCurve::Point point{

@@ -8,7 +8,7 @@ namespace sotto {
 namespace {
 
 constexpr std::size_t kMostLevels = std::size_t{1} << 16;  // as a code holds
-constexpr double kSteps = 65536;
+constexpr double kColumnSteps = 65536;
 
 }  // namespace
 
@@ -47,8 +47,8 @@ void BinnedColumns::read(const Table& table, std::size_t row, std::span<Code> co
       codes[j] = x > 0.5 ? 1 : x < 0.5 ? 0 : 2;
       continue;
     }
-    const double place = std::clamp(unit_scaling_ ? x : (x + 1) / 2, 0.0, 1.0) * kSteps;
-    codes[j] = static_cast<Code>(std::min(place, kSteps - 1));
+    const double place = std::clamp(unit_scaling_ ? x : (x + 1) / 2, 0.0, 1.0) * kColumnSteps;
+    codes[j] = static_cast<Code>(std::min(place, kColumnSteps - 1));
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kBandwidth = 0.8;
 constexpr double kMainOffset = 0.01, kLeafOffset = 0.05;
-constexpr double kSteps = 0x1p16;
+constexpr double kFeatureSteps = 0x1p16;
 
 // All rows together have this squared norm; divided by it they lie in the unit ball.
 double whole() { return 1 + kIntercept * kIntercept; }
@@ -135,7 +135,7 @@ FeatureMap::FeatureMap(FeatureDesign design)
       leaves_(design_.leaf_shares, kLeafOffset, reach(design_.sizes.tree_part)) {}
 
 double FeatureMap::intercept() {
-  return std::trunc(reach(kIntercept * kIntercept) * kSteps) / kSteps;
+  return std::trunc(reach(kIntercept * kIntercept) * kFeatureSteps) / kFeatureSteps;
 }
 
 void FeatureMap::centre(std::span<std::int16_t> waves, std::span<float> room) const {

@@ -4,7 +4,7 @@
 
 namespace sotto {
 namespace {
-constexpr double kSteps = 0x1p16;
+constexpr double kBlockSteps = 0x1p16;
 }
 
 OneHotBlock::OneHotBlock(const std::vector<std::vector<double>>& shares, double offset,
@@ -15,7 +15,7 @@ OneHotBlock::OneHotBlock(const std::vector<std::vector<double>>& shares, double 
     first_.push_back(first);
     std::uint64_t squares = 0;
     for (const double share : group) {
-      scale_.push_back(static_cast<std::int64_t>(kSteps / std::sqrt(share + offset)));
+      scale_.push_back(static_cast<std::int64_t>(kBlockSteps / std::sqrt(share + offset)));
       mean_.push_back(static_cast<std::int64_t>(static_cast<double>(scale_.back()) * share));
       squares += static_cast<std::uint64_t>(mean_.back() * mean_.back());
     }
@@ -30,7 +30,7 @@ OneHotBlock::OneHotBlock(const std::vector<std::vector<double>>& shares, double 
 float OneHotBlock::factor_of(std::uint64_t square) const {
   constexpr double kRoundedDown = 1 - 0x1p-40;  // covers every rounding here and where it is used
   if (square == 0) return 0;
-  const double exact = reach_ * kSteps / std::sqrt(static_cast<double>(square)) * kRoundedDown;
+  const double exact = reach_ * kBlockSteps / std::sqrt(static_cast<double>(square)) * kRoundedDown;
   const auto rounded = static_cast<float>(exact);
   return static_cast<double>(rounded) > exact ? std::nextafter(rounded, 0.0f) : rounded;
 }
@@ -38,8 +38,9 @@ float OneHotBlock::factor_of(std::uint64_t square) const {
 OneHotBlock::Products OneHotBlock::products(std::span<const double> parameters) const {
   Products p{std::vector<float>(size()), 0};
   for (std::size_t l = 0; l < size(); ++l) {
-    p.of_level[l] = static_cast<float>(parameters[l] * static_cast<double>(scale_[l]) / kSteps);
-    p.of_means += parameters[l] * static_cast<double>(mean_[l]) / kSteps;
+    p.of_level[l] =
+        static_cast<float>(parameters[l] * static_cast<double>(scale_[l]) / kBlockSteps);
+    p.of_means += parameters[l] * static_cast<double>(mean_[l]) / kBlockSteps;
   }
   return p;
 }

@@ -11,13 +11,13 @@
 namespace sotto {
 namespace {
 
-constexpr double kUnit = 0x1p16;
+constexpr double kCodeUnit = 0x1p16;
 constexpr std::size_t kEven = 1024, kBits = 6;  // levels of a number; bits behind the leading one
 constexpr float kBend = 1000;
 constexpr std::size_t kSide = 640;  // levels on one side of the centre: 10 octaves
 constexpr std::size_t kMostLevels = 65536;
 
-std::int32_t on_grid(double value) { return static_cast<std::int32_t>(value * kUnit); }
+std::int32_t on_grid(double value) { return static_cast<std::int32_t>(value * kCodeUnit); }
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kChunkRows = 512;  // margins and slopes of so many stay in the cache
-constexpr std::size_t kStaged = std::size_t{1} << 22;
+constexpr std::size_t kCodedChunk = 512;  // margins and slopes of so many stay in the cache
+constexpr std::size_t kStagedCodes = std::size_t{1} << 22;
 constexpr double kGridUnit = 0x1p-16;
 
 }  // namespace
@@ -30,7 +30,7 @@ void CodedRows::reserve(std::size_t rows) {
 void CodedRows::add_all(const Table& table, TargetOf target_of, unsigned threads) {
   constexpr std::size_t kPart = 2048;
   const std::size_t columns = book_->columns();
-  const std::size_t most = std::max<std::size_t>(1, kStaged / columns);
+  const std::size_t most = std::max<std::size_t>(1, kStagedCodes / columns);
   for (std::size_t start = 0; start < table.rows(); start += most) {
     const std::size_t count = std::min(most, table.rows() - start);
     std::uint16_t* const codes = codes_.extend(count * columns).data();
@@ -77,8 +77,8 @@ std::vector<int128> CodedRows::weighted_sum(std::span<const double> parameters, 
         Scratch& s = scratch[thread];
         s.sums.resize(outputs * levels);
         const std::size_t begin = block * kBlockRows, end = std::min(begin + kBlockRows, size());
-        for (std::size_t first = begin; first < end; first += kChunkRows) {
-          const std::size_t count = std::min(kChunkRows, end - first);
+        for (std::size_t first = begin; first < end; first += kCodedChunk) {
+          const std::size_t count = std::min(kCodedChunk, end - first);
           const std::uint16_t* codes = all + first * columns;
           s.margins.resize(outputs * count);
           s.slopes.resize(outputs * count);

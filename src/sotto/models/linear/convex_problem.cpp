@@ -20,7 +20,7 @@ using Eigen::Index;
 constexpr std::size_t kBlock = 1024;           // rows in one product
 constexpr std::size_t kMaximalChunks = 64;     // partial sums; each is filled by one thread
 constexpr std::size_t kChunkMemory = 1 << 28;  // bytes for all partial sums together
-constexpr double kUnit = 0x1p-53;              // half a unit in the last place of 1
+constexpr double kHalfUlp = 0x1p-53;           // half a unit in the last place of 1
 
 Index index(std::size_t n) { return static_cast<Index>(n); }
 
@@ -41,7 +41,7 @@ struct Targets {
 };
 
 // Rows of one block as doubles, and their margins, one row per output.
-struct Block {
+struct HessianBlock {
   Matrix rows, margins;
   std::size_t first = 0;
 
@@ -70,7 +70,7 @@ double softmax(Column&& z) {
 }
 
 // Margins → slopes dℓ/dz, in place. Returns the sum of the losses.
-double slopes_in_place(const Targets& targets, const ExactRows& data, Block& block) {
+double slopes_in_place(const Targets& targets, const ExactRows& data, HessianBlock& block) {
   double value = 0;
   for (Index i = 0; i < block.margins.cols(); ++i) {
     const double y = data.target(block.first + static_cast<std::size_t>(i));
@@ -93,7 +93,7 @@ double slopes_in_place(const Targets& targets, const ExactRows& data, Block& blo
 }
 
 // Margins → what the Hessian of a record needs: probabilities (softmax) or curvatures, in place.
-void curvatures_in_place(const Targets& targets, const ExactRows& data, Block& block) {
+void curvatures_in_place(const Targets& targets, const ExactRows& data, HessianBlock& block) {
   for (Index i = 0; i < block.margins.cols(); ++i) {
     const double y = data.target(block.first + static_cast<std::size_t>(i));
     auto z = block.margins.col(i);
@@ -151,7 +151,7 @@ double ProblemSize::gradient_error(double theta_norm) const {
   const double per_record = curvature * (p + 4) * theta_norm +
                             std::sqrt(k) * (k + 16) * std::max(1.0, slope) + slope * additions;
   const double outside = 4 * (ridge * theta_norm + linear_norm + slope * rows);
-  return 2 * kUnit * (rows * per_record + outside);
+  return 2 * kHalfUlp * (rows * per_record + outside);
 }
 
 double slope_norm(Loss loss, std::size_t outputs) {
@@ -196,7 +196,7 @@ ConvexProblem ConvexProblem::with_ridge(double ridge) const {
 double ConvexProblem::Point::gradient_norm() const { return norm(gradient); }
 
 double ConvexProblem::Point::gradient_bound() const {
-  const double rounding = 1 + 4 * kUnit * (static_cast<double>(gradient.size()) + 8);
+  const double rounding = 1 + 4 * kHalfUlp * (static_cast<double>(gradient.size()) + 8);
   return (norm(gradient) + gradient_error) * rounding;
 }
 
@@ -223,7 +223,7 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
   const auto partials = over_chunks<Partial>(
       size() * sizeof(double), [&](Partial& part, std::size_t begin, std::size_t end) {
         part.gradient = Matrix::Zero(k, p);
-        Block block;
+        HessianBlock block;
         for (std::size_t b = begin; b < end; ++b) {
           block.load(*rows_, count_, b);
           block.multiply(theta, outputs_);
@@ -245,7 +245,7 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
   gradient += ridge_ * t + b;
   const double theta_norm = norm(theta), tilt = t.cwiseProduct(b).sum();
   point.value_error =
-      64 * kUnit * (point.value + ridge_ * theta_norm * theta_norm + std::fabs(tilt));
+      64 * kHalfUlp * (point.value + ridge_ * theta_norm * theta_norm + std::fabs(tilt));
   point.value += 0.5 * ridge_ * theta_norm * theta_norm + tilt;
   const ProblemSize size{.loss = loss_,
                          .outputs = outputs_,
@@ -264,7 +264,7 @@ std::vector<double> ConvexProblem::hessian(std::span<const double> theta) const 
   const auto partials = over_chunks<Matrix>(
       size() * size() * sizeof(double), [&](Matrix& sum, std::size_t begin, std::size_t end) {
         sum = Matrix::Zero(d, d);
-        Block block;
+        HessianBlock block;
         Matrix weighted;
         for (std::size_t b = begin; b < end; ++b) {
           block.load(*rows_, count_, b);
@@ -310,7 +310,7 @@ std::vector<double> ConvexProblem::hessian_times(std::span<const double> theta,
   const auto partials = over_chunks<Matrix>(
       size() * sizeof(double), [&](Matrix& sum, std::size_t begin, std::size_t end) {
         sum = Matrix::Zero(k, p);
-        Block block;
+        HessianBlock block;
         Matrix along;
         for (std::size_t b = begin; b < end; ++b) {
           block.load(*rows_, count_, b);

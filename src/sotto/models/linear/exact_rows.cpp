@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kChunkRows = 256;  // their floats stay in the cache between two uses
 
-constexpr std::size_t kStaged = std::size_t{1} << 22;  // floats on their way to a file
+constexpr std::size_t kStagedFloats = std::size_t{1} << 22;  // floats on their way to a file
 
 constexpr double kRowUnit = 1 << ExactRows::kRowBits;
 
@@ -28,7 +28,7 @@ void ExactRows::reserve(std::size_t rows) {
 void ExactRows::append(const ExactRows& other) {
   if (other.features_ != features_ || other.scale_ != scale_ || other.intercept_ != intercept_)
     invariant_broken("rows of another encoding");
-  const std::size_t most = std::max<std::size_t>(1, kStaged / dimension_);
+  const std::size_t most = std::max<std::size_t>(1, kStagedFloats / dimension_);
   for (std::size_t first = 0; first < other.size(); first += most) {
     const std::size_t count = std::min(most, other.size() - first);
     rows_.append({other.row(first).data(), count * dimension_});
@@ -53,7 +53,7 @@ void ExactRows::add_all(std::size_t count, const Reader& read, unsigned threads)
   // All at once where memory holds them, else a part of the file at a time.
   const bool fits =
       rows_.in_memory() && (size() + count) * dimension_ * sizeof(float) <= kRowMemory;
-  const std::size_t most = fits ? count : std::max<std::size_t>(1, kStaged / dimension_);
+  const std::size_t most = fits ? count : std::max<std::size_t>(1, kStagedFloats / dimension_);
   const unsigned workers = thread_count(threads);
   std::vector<std::vector<float>> scratch(workers, std::vector<float>(features_));
   for (std::size_t start = 0; start < count; start += most) {

@@ -17,7 +17,7 @@ constexpr double kLossSteps = 0x1p20;  // the range of a record's loss, at most
 constexpr std::size_t kBlockRows = 1024, kBlockCandidates = 256;  // margins formed at once
 constexpr std::uint64_t kMostRecords = 1ull << 32;
 
-double norm_of(std::span<const double> v) {
+double candidate_norm(std::span<const double> v) {
   double square = 0;
   for (const double x : v) square += x * x;
   return std::sqrt(square);
@@ -64,18 +64,19 @@ double largest_margin(const ExponentialRouteOptions& o, std::size_t dimension) {
   double largest = 0;
   for (const auto& candidate : o.candidates) {
     for (std::size_t k = 0; k < o.outputs; ++k)
-      largest = std::max(largest, norm_of(std::span(candidate).subspan(k * dimension, dimension)));
+      largest =
+          std::max(largest, candidate_norm(std::span(candidate).subspan(k * dimension, dimension)));
   }
   return largest * (1 + 1e-9) + 1e-9;
 }
 
-struct Interval {
+struct ExponentInterval {
   double low, high;
 };
 
 // Between which values the loss of one record lies, whatever the record, for margins of size at
 // most r.
-Interval loss_interval(Loss loss, std::size_t outputs, double r) {
+ExponentInterval loss_interval(Loss loss, std::size_t outputs, double r) {
   const auto k = static_cast<double>(outputs);
   if (outputs == 1) {
     if (loss == Loss::squared) return {0, (1 + r) * (1 + r) / 2};
@@ -142,7 +143,7 @@ ExponentialRoutePlan::ExponentialRoutePlan(ExponentialRouteOptions options, Rela
       range_(0),
       step_(0),
       selection_([&] {
-        const Interval interval =
+        const ExponentInterval interval =
             loss_interval(options_.loss, options_.outputs, largest_margin(options_, dimension));
         lowest_ = interval.low;
         // A whole number of steps: clipped losses are multiples of a step in [0, B].

@@ -12,7 +12,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kUnit = ExactRows::Moments::unit();
+constexpr double kTermUnit = ExactRows::Moments::unit();
 constexpr int kTargetBits = 16;  // of targets: their sums come in the same unit
 // 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the
 // matrix.
@@ -58,8 +58,8 @@ Distance cross_distance(const FunctionalOptions& o, Relation relation) {
   return {.l1 = k * std::sqrt(static_cast<double>(o.active)), .l2 = k};
 }
 
-LatticeNoise noise(Relation relation, const Budget& budget, double unit, Distance natural,
-                   std::size_t dimension) {
+LatticeNoise term_noise(Relation relation, const Budget& budget, double unit, Distance natural,
+                        std::size_t dimension) {
   return {relation,
           budget.part(0.5),
           unit,
@@ -69,7 +69,7 @@ LatticeNoise noise(Relation relation, const Budget& budget, double unit, Distanc
 
 // Steps of the scaled lattice in which the second moments are noised when the noise is Gaussian.
 double second_unit(const Budget& budget) {
-  return budget.is_pure() ? kUnit : kUnit / static_cast<double>(kDiagonal);
+  return budget.is_pure() ? kTermUnit : kTermUnit / static_cast<double>(kDiagonal);
 }
 
 void check_active(const ExactRows& rows, std::size_t active) {
@@ -109,10 +109,10 @@ FunctionalPlan::FunctionalPlan(FunctionalOptions options, Relation relation, std
                                std::size_t dimension, const Budget& budget)
     : options_(settled(options, rows, dimension, budget)),
       dimension_(dimension),
-      second_(noise(relation, budget, second_unit(budget), second_distance(options_, relation),
-                    dimension * (dimension + 1) / 2)),
-      cross_(noise(relation, budget, kUnit, cross_distance(options_, relation),
-                   dimension * options_.outputs)) {
+      second_(term_noise(relation, budget, second_unit(budget), second_distance(options_, relation),
+                         dimension * (dimension + 1) / 2)),
+      cross_(term_noise(relation, budget, kTermUnit, cross_distance(options_, relation),
+                        dimension * options_.outputs)) {
   const double deviation = second_.scale() * (second_.gaussian() ? 1 : std::sqrt(2.0));
   ridge_ = options_.regularisation > 0 ? options_.regularisation * static_cast<double>(rows)
                                        : deviation * std::sqrt(static_cast<double>(dimension));
@@ -156,13 +156,13 @@ Release<LinearModel> FunctionalPlan::release(const ExactRows& encoding, const Re
   for (Eigen::Index i = 0; i < p; ++i) {
     for (Eigen::Index j = i; j < p; ++j) {
       quadratic(i, j) = quadratic(j, i) =
-          static_cast<double>(noisy_second[at++]) * kUnit / static_cast<double>(weight(i, j));
+          static_cast<double>(noisy_second[at++]) * kTermUnit / static_cast<double>(weight(i, j));
     }
   }
   at = 0;
   for (Eigen::Index k = 0; k < outputs; ++k) {
     for (Eigen::Index i = 0; i < p; ++i)
-      linear(i, k) = static_cast<double>(noisy_cross[at++]) * kUnit;
+      linear(i, k) = static_cast<double>(noisy_cross[at++]) * kTermUnit;
   }
   // Squared: Mθ = c. Logistic with a·z² for the even part: 2aMθ = c/2. Softmax: (8a/K)Mθ_k = C_k −
   // mean of C.

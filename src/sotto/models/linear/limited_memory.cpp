@@ -21,7 +21,7 @@ constexpr double kFlatter = 0.9;      // fraction of the slope that may be left 
 constexpr double kInside = 0.1;       // a trial keeps this fraction of the bracket on either side
 constexpr double kLost = 0x1p-40;     // cosine below which the curvature of a pair is rounding
 
-Eigen::Map<const Vector> view(const std::vector<double>& v) {
+Eigen::Map<const Vector> vector_view(const std::vector<double>& v) {
   return {v.data(), static_cast<Eigen::Index>(v.size())};
 }
 
@@ -65,21 +65,22 @@ class Memory {
 // The step along −∇J that would end at its minimum, were J a parabola.
 double cauchy_step(const ConvexProblem& problem, const Point& at) {
   const auto product = problem.hessian_times(at.theta, at.gradient);
-  return view(at.gradient).squaredNorm() / view(at.gradient).dot(view(product));
+  return vector_view(at.gradient).squaredNorm() /
+         vector_view(at.gradient).dot(vector_view(product));
 }
 
 // A point along d from `at` that meets the Wolfe conditions; none when rounding leaves none to be
 // found.
 std::optional<Point> search(const ConvexProblem& problem, const Point& at, const Vector& d) {
-  const double start = d.dot(view(at.gradient));
+  const double start = d.dot(vector_view(at.gradient));
   if (!d.allFinite() || !(start < 0)) return std::nullopt;
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   double low = 0, high = kUnknown, low_slope = start, high_slope = kUnknown, step = 1;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> theta(at.theta.size());
-    Eigen::Map<Vector>(theta.data(), d.size()) = view(at.theta) + step * d;
+    Eigen::Map<Vector>(theta.data(), d.size()) = vector_view(at.theta) + step * d;
     Point next = problem.evaluate(std::move(theta));
-    const double slope = d.dot(view(next.gradient));
+    const double slope = d.dot(vector_view(next.gradient));
     // Short of the minimum along the line J is below where it started, by convexity.
     if (slope <= 0 && slope >= kFlatter * start) return next;
     if (slope > 0 && slope <= -kFlatter * start && lowers(next, at, step * start)) return next;
@@ -119,13 +120,14 @@ Descent descend(const ConvexProblem& problem, Point from, double tolerance, int 
   while (descent.steps < maximal_steps && waited < kPatience &&
          !(at.gradient_bound() <= tolerance)) {
     if (memory.empty()) memory.forget(cauchy_step(problem, at));
-    std::optional<Point> next = search(problem, at, memory.times(-view(at.gradient)));
+    std::optional<Point> next = search(problem, at, memory.times(-vector_view(at.gradient)));
     if (!next) {
       if (memory.empty()) break;
       memory.forget(1);  // once more, from scratch
       continue;
     }
-    memory.add(view(next->theta) - view(at.theta), view(next->gradient) - view(at.gradient));
+    memory.add(vector_view(next->theta) - vector_view(at.theta),
+               vector_view(next->gradient) - vector_view(at.gradient));
     at = std::move(*next);
     ++descent.steps;
     ++waited;

@@ -15,9 +15,9 @@ namespace sotto {
 namespace {
 
 constexpr double kPasses = 20, kNoiseTravel = 10;
-constexpr int kSigmaBits = 40;  // lattice steps in one standard deviation, about
+constexpr int kBatchSigmaBits = 40;  // lattice steps in one standard deviation, about
 
-double slope_norm(std::size_t outputs) { return outputs == 1 ? 1.0 : std::sqrt(2.0); }
+double batch_slope_norm(std::size_t outputs) { return outputs == 1 ? 1.0 : std::sqrt(2.0); }
 
 MinibatchOptions settled(MinibatchOptions o, std::uint64_t rows, std::size_t dimension,
                          double noise_multiplier) {
@@ -42,7 +42,7 @@ MinibatchOptions settled(MinibatchOptions o, std::uint64_t rows, std::size_t dim
     o.iterations =
         static_cast<std::uint64_t>(std::ceil(kPasses * static_cast<double>(rows) / o.batch));
   if (!(o.learning_rate > 0)) {
-    const double noise = noise_multiplier * slope_norm(o.outputs) *
+    const double noise = noise_multiplier * batch_slope_norm(o.outputs) *
                          std::sqrt(static_cast<double>(dimension * o.outputs)) / o.batch;
     o.learning_rate =
         std::min(1 / curvature_bound(o.loss),
@@ -51,14 +51,15 @@ MinibatchOptions settled(MinibatchOptions o, std::uint64_t rows, std::size_t dim
   return o;
 }
 
-ExactRows::SlopeGrid slope_grid(std::size_t outputs, double noise_multiplier) {
-  const double norm = slope_norm(outputs), sigma = norm * noise_multiplier;
-  const int bits = kSigmaBits - ExactRows::kRowBits - static_cast<int>(std::ceil(std::log2(sigma)));
+ExactRows::SlopeGrid batch_slope_grid(std::size_t outputs, double noise_multiplier) {
+  const double norm = batch_slope_norm(outputs), sigma = norm * noise_multiplier;
+  const int bits =
+      kBatchSigmaBits - ExactRows::kRowBits - static_cast<int>(std::ceil(std::log2(sigma)));
   return {.norm = norm, .bits = std::clamp(bits, 8, ExactRows::kMaximalSlopeBits)};
 }
 
 // In lattice steps. ℓ1 is not used by Gaussian noise.
-Distance distance(const ExactRows::SlopeGrid& grid, Relation relation) {
+Distance batch_distance(const ExactRows::SlopeGrid& grid, Relation relation) {
   const double l2 = grid.norm * contribution_factor(relation) / grid.unit();
   return {.l1 = l2, .l2 = std::nextafter(l2, 2 * l2)};
 }
@@ -84,9 +85,9 @@ MinibatchGradientPlan::MinibatchGradientPlan(MinibatchOptions options, Relation 
       rows_(rows),
       dimension_(dimension),
       rate_(options_.batch / static_cast<double>(rows)),
-      grid_(slope_grid(options_.outputs, noise_multiplier)),
+      grid_(batch_slope_grid(options_.outputs, noise_multiplier)),
       noise_(relation, step_budget(relation, noise_multiplier), grid_.unit(),
-             distance(grid_, relation), dimension * options_.outputs) {}
+             batch_distance(grid_, relation), dimension * options_.outputs) {}
 
 Event MinibatchGradientPlan::event() const {
   return repeat(poisson_sampled(noise_.event(), rate_), options_.iterations);

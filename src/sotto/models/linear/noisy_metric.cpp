@@ -12,17 +12,17 @@ namespace {
 
 constexpr double kEnoughRows = 1 << 17;  // a bound on the curvature needs no more
 
-constexpr double kUnit = GradientRows::kSecondUnit;
+constexpr double kMetricUnit = GradientRows::kSecondUnit;
 
-LatticeNoise noise(Relation relation, std::size_t dimension, double rho,
-                   std::uint64_t contributions) {
+LatticeNoise metric_noise(Relation relation, std::size_t dimension, double rho,
+                          std::uint64_t contributions) {
   const double moves =
       relation == Relation::replace_one ? std::nextafter(std::sqrt(2.0), 2.0) : 1.0;
-  const double steps = std::nextafter(moves * static_cast<double>(contributions) / kUnit,
+  const double steps = std::nextafter(moves * static_cast<double>(contributions) / kMetricUnit,
                                       std::numeric_limits<double>::infinity());
   return {relation,
           Budget::zcdp(rho),
-          kUnit,
+          kMetricUnit,
           {.l1 = steps, .l2 = steps},
           dimension * (dimension + 1) / 2};
 }
@@ -31,7 +31,7 @@ LatticeNoise noise(Relation relation, std::size_t dimension, double rho,
 
 NoisyMetric::NoisyMetric(Relation relation, std::size_t dimension, double rho,
                          std::uint64_t contributions)
-    : dimension_(dimension), noise_(noise(relation, dimension, rho, contributions)) {}
+    : dimension_(dimension), noise_(metric_noise(relation, dimension, rho, contributions)) {}
 
 std::vector<double> NoisyMetric::inverse(const GradientRows& rows, double curvature,
                                          double declared_rows, double ridge, Rng& rng,
@@ -39,7 +39,7 @@ std::vector<double> NoisyMetric::inverse(const GradientRows& rows, double curvat
   const double share = std::min(1.0, kEnoughRows / declared_rows);
   const std::vector<int128> noisy = noise_.add(rows.second_moments(share, threads), rng);
   const auto d = static_cast<Eigen::Index>(dimension_);
-  const double scale = curvature * kUnit / (share * declared_rows);
+  const double scale = curvature * kMetricUnit / (share * declared_rows);
   Eigen::MatrixXd bound(d, d);
   std::size_t at = 0;
   for (Eigen::Index i = 0; i < d; ++i) {

@@ -13,7 +13,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kCoveringShare = 0.01;            // of the budget
+constexpr double kShareOfCovering = 0.01;          // of the budget
 constexpr double kSmallestRegularisation = 1e-10;  // below, Newton's equations are ill-conditioned
 constexpr double kMoreRows = 4;                    // than declared
 
@@ -92,14 +92,14 @@ OutputPerturbationPlan::OutputPerturbationPlan(OutputPerturbationOptions options
     gaussian_.emplace(relation, Sensitivity(sensitivity_, Norm::l2), budget, size);
     return;
   }
-  const double whole = budget.part(1 - kCoveringShare).pure_epsilon();
+  const double whole = budget.part(1 - kShareOfCovering).pure_epsilon();
   const double ratio = 2 * SphericalLaplace(size, 1).log_ratio();
   if (!(whole > 2 * ratio))
     throw InvalidArgument(
         fmt::format("epsilon is {}; it is too small for {} parameters", whole, size));
   epsilon_ = whole;
   laplace_.emplace(size, sensitivity_ / (whole - ratio) * (1 + 0x1p-50));
-  covering_.emplace(relation, budget.part(kCoveringShare), laplace_->error(), size, 2);
+  covering_.emplace(relation, budget.part(kShareOfCovering), laplace_->error(), size, 2);
 }
 
 Event OutputPerturbationPlan::event() const {

@@ -16,14 +16,14 @@ namespace {
 constexpr double kSmallestShare = 0.1, kSecondShare = 0.5, kCrossShare = 0.4;
 constexpr double kTail =
     2;  // standard deviations by which the noisy smallest eigenvalue is lowered (utility only)
-constexpr double kUnit = ExactRows::Moments::unit();
+constexpr double kMomentUnit = ExactRows::Moments::unit();
 // 181² ≤ 2·128²: entries off the diagonal times 181/128, then the triangle is no longer than the
 // matrix and their noise is smaller.
-constexpr std::int64_t kDiagonal = 128, kOff = 181;
-constexpr double kSecondUnit = kUnit / static_cast<double>(kDiagonal);
+constexpr std::int64_t kMomentDiagonal = 128, kMomentOff = 181;
+constexpr double kSecondUnit = kMomentUnit / static_cast<double>(kMomentDiagonal);
 
-LatticeNoise noise(Relation relation, double rho, double share, double sensitivity,
-                   std::size_t dimension, double unit = kUnit) {
+LatticeNoise moment_noise(Relation relation, double rho, double share, double sensitivity,
+                          std::size_t dimension, double unit = kMomentUnit) {
   const double steps = std::nextafter(sensitivity / unit, std::numeric_limits<double>::infinity());
   return {relation, Budget::zcdp(rho).part(share), unit, {.l1 = steps, .l2 = steps}, dimension};
 }
@@ -40,7 +40,7 @@ std::size_t checked(std::size_t dimension) {
 std::vector<int128> weighted(std::vector<int128> triangle, std::size_t p) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < p; ++i) {
-    for (std::size_t j = i; j < p; ++j) triangle[at++] *= i == j ? kDiagonal : kOff;
+    for (std::size_t j = i; j < p; ++j) triangle[at++] *= i == j ? kMomentDiagonal : kMomentOff;
   }
   return triangle;
 }
@@ -49,15 +49,16 @@ std::vector<double> unweighted(const std::vector<int128>& triangle, std::size_t 
   values.reserve(triangle.size());
   for (std::size_t i = 0; i < p; ++i) {
     for (std::size_t j = i; j < p; ++j)
-      values.push_back(static_cast<double>(triangle[values.size()]) * kUnit /
-                       static_cast<double>(i == j ? kDiagonal : kOff));
+      values.push_back(static_cast<double>(triangle[values.size()]) * kMomentUnit /
+                       static_cast<double>(i == j ? kMomentDiagonal : kMomentOff));
   }
   return values;
 }
 
 std::vector<double> natural(const std::vector<int128>& steps) {
   std::vector<double> values(steps.size());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(steps[i]) * kUnit;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<double>(steps[i]) * kMomentUnit;
   return values;
 }
 
@@ -87,16 +88,16 @@ SufficientStatisticsPlan::SufficientStatisticsPlan(Relation relation, std::size_
     : relation_(relation),
       dimension_(checked(dimension)),
       threads_(threads),
-      smallest_(noise(relation, rho, kSmallestShare,
-                      static_cast<double>(contributions) + static_cast<double>(dimension) * 0x1p-16,
-                      1)),
-      second_(noise(relation, rho, kSecondShare,
-                    static_cast<double>(contributions) *
-                        (relation == Relation::replace_one ? std::sqrt(2.0) : 1.0),
-                    dimension * (dimension + 1) / 2, kSecondUnit)),
-      cross_(noise(relation, rho, kCrossShare,
-                   static_cast<double>(contributions) * contribution_factor(relation), dimension)) {
-}
+      smallest_(moment_noise(
+          relation, rho, kSmallestShare,
+          static_cast<double>(contributions) + static_cast<double>(dimension) * 0x1p-16, 1)),
+      second_(moment_noise(relation, rho, kSecondShare,
+                           static_cast<double>(contributions) *
+                               (relation == Relation::replace_one ? std::sqrt(2.0) : 1.0),
+                           dimension * (dimension + 1) / 2, kSecondUnit)),
+      cross_(moment_noise(relation, rho, kCrossShare,
+                          static_cast<double>(contributions) * contribution_factor(relation),
+                          dimension)) {}
 
 Event SufficientStatisticsPlan::event() const {
   return compose({smallest_.event(), second_.event(), cross_.event()});
@@ -124,7 +125,7 @@ Release<LinearModel> SufficientStatisticsPlan::release(const ExactRows& encoding
   const double d = static_cast<double>(dimension_);
 
   const std::vector<int128> smallest = {
-      static_cast<int128>(std::floor(smallest_eigenvalue(sums.second, p) / kUnit))};
+      static_cast<int128>(std::floor(smallest_eigenvalue(sums.second, p) / kMomentUnit))};
   const double noisy_smallest = natural(smallest_.add(smallest, rng))[0];
   const Eigen::MatrixXd second =
       symmetric(unweighted(second_.add(weighted(sums.second, dimension_), rng), dimension_), p);
@@ -132,7 +133,8 @@ Release<LinearModel> SufficientStatisticsPlan::release(const ExactRows& encoding
 
   const double certain = std::max(0.0, noisy_smallest - kTail * smallest_.scale());
   // The matrix of noise has entries of this size off its diagonal, where nearly all of them are.
-  const double sigma = second_.scale() * static_cast<double>(kDiagonal) / static_cast<double>(kOff);
+  const double sigma =
+      second_.scale() * static_cast<double>(kMomentDiagonal) / static_cast<double>(kMomentOff);
   const double ridge = std::max(0.0, sigma * std::sqrt(d) - certain);
   // Half the spectral radius of the noise: eigenvalues may still fall below 0, and are trimmed.
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(second);

@@ -7,7 +7,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kSure = 3;  // standard deviations from which a count is told from noise
+constexpr double kSureLevel = 3;  // standard deviations from which a count is told from noise
 constexpr double kLowestBar = 1e-3;
 
 // The level of each cell in the order of the cells: a level ends once it has `bar` records, and
@@ -81,13 +81,13 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
     double between = 0, parts = 0;
     for (std::size_t c = 0; c < counts.size(); ++c)
       if (is_gap(c)) between += counts[c], ++parts;
-    gaps = between > kSure * deviation * std::sqrt(parts);
+    gaps = between > kSureLevel * deviation * std::sqrt(parts);
     for (std::size_t c = 0; c < counts.size(); ++c)
       if (!gaps && is_gap(c)) counts[c] = 0;
   }
   ColumnLevels made;
   made.level.resize(counts.size());
-  const double least = std::min(kSure * deviation, bar);
+  const double least = std::min(kSureLevel * deviation, bar);
   if (order == CellOrder::categories)
     group_categories(counts, least, made);
   else
@@ -106,6 +106,7 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
         if (made.level[c] == l) cells.push_back(c);
     const auto size = static_cast<double>(cells.size());
     noisy += size;
+    made.noisy.push_back(static_cast<std::uint32_t>(cells.size()));
     for (const std::size_t c : cells) made.counts[l] += counts[c];
     double weights = 0, spread = 0, total = 0;
     const auto weight = [&](std::size_t c) { return likely.empty() ? 1 : likely[c]; };

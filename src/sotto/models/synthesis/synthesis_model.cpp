@@ -15,9 +15,9 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostBins = 4096;
+constexpr std::uint64_t kMostStoredBins = 4096;
 constexpr std::size_t kMostTerms = 1 << 16;
-constexpr double kMostPotential = 1e9;
+constexpr double kMostStoredPotential = 1e9;
 constexpr std::size_t kRowsAtOnce = 1 << 18;  // memory does not depend on how many are drawn
 
 [[noreturn]] void does_not_fit() {
@@ -183,7 +183,7 @@ class SynthesisGenerator final : public Generator {
 };
 
 void check(const SynthesisModel& model, const Facts& facts) {
-  if (!facts.encoder || model.bins < 1 || model.bins > kMostBins) does_not_fit();
+  if (!facts.encoder || model.bins < 1 || model.bins > kMostStoredBins) does_not_fit();
   const CellColumns columns(*facts.encoder, model.bins);
   if (model.columns.size() != columns.columns() ||
       model.measured.size() != model.potentials.size() || model.measured.size() > kMostTerms ||
@@ -219,7 +219,7 @@ void check(const SynthesisModel& model, const Facts& facts) {
     for (const double x : m.counts)
       if (!std::isfinite(x)) does_not_fit();
     for (const double x : model.potentials[t])
-      if (!(std::abs(x) <= kMostPotential)) does_not_fit();
+      if (!(std::abs(x) <= kMostStoredPotential)) does_not_fit();
     add_edges(m.columns, edges);
   }
   if (junction_cells(levels, edges) > MarkovModel::kMostCells) does_not_fit();
@@ -237,7 +237,7 @@ std::unique_ptr<Model> load_synthesis(const Files& files, Facts& facts) {
   SynthesisModel model;
   try {
     model.bins =
-        static_cast<std::uint32_t>(json_count(j.at("bins"), "the number of bins", kMostBins));
+        static_cast<std::uint32_t>(json_count(j.at("bins"), "the number of bins", kMostStoredBins));
     model.total = json_number(j.at("total"), "the number of records");
     for (const json& c : j.at("columns")) {
       ColumnLevels& column = model.columns.emplace_back();

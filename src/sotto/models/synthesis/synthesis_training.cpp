@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kCellsAtOnce = 1 << 20;  // of the pairs counted in one pass
 constexpr double kTargetWeight = 2;
-constexpr double kPartOfRecords = 0.25;
-constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
+constexpr double kNoiseShareOfRecords = 0.25;
+constexpr double kMeanAbsoluteNormal = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr double kLeastDeviation = 0.5;
 constexpr double kShrunken = 0.1;  // of the noise is left where pairs were shrunken
 constexpr std::uint64_t kIterations = 400;
@@ -85,7 +85,7 @@ class SynthesisTraining final : public TrainingPlan {
     markov.fit(
         model.measured, model.total, kIterations,
         [&](std::uint64_t done) { progress.advance(done); },
-        design_.route == PairRoute::few ? kShrunken : MarkovModel::kNoise);
+        design_.route == PairRoute::many ? MarkovModel::kNoise : kShrunken);
     progress.finish();
     model.potentials = markov.potentials();
     return finished(synthesis_generator(std::move(model), facts_));
@@ -144,8 +144,9 @@ class SynthesisTraining final : public TrainingPlan {
       const double bar = few && classes                  ? -std::numeric_limits<double>::infinity()
                          : few && columns_.is_numeric(j) ? model.total / design_.levels
                                                          : std::numeric_limits<double>::infinity();
-      ColumnLevels made = counts_.levels(
-          j, counts_of(j), deviation(mechanisms_.columns(), weight_of(j)), levels, bar);
+      ColumnLevels made =
+          counts_.levels(j, counts_of(j), deviation(mechanisms_.columns(), weight_of(j)), levels,
+                         bar, model.total);
       model.measured.push_back({{static_cast<std::uint32_t>(j)}, made.counts, made.deviation});
       model.columns.push_back(std::move(made));
     }
@@ -155,8 +156,10 @@ class SynthesisTraining final : public TrainingPlan {
   // are columns, is a part of the records.
   std::uint32_t few_levels(double total) const {
     if (!mechanisms_.pairs()) return ColumnLevels::kFewNumbers;
-    const double noise = kNoiseOfMean * noise_of_pairs(2 * static_cast<double>(columns_.columns()));
-    return static_cast<std::uint32_t>(std::clamp(std::sqrt(kPartOfRecords * total / noise), 3.0,
+    const double noise =
+        kMeanAbsoluteNormal * noise_of_pairs(2 * static_cast<double>(columns_.columns()));
+    return static_cast<std::uint32_t>(std::clamp(std::sqrt(kNoiseShareOfRecords * total / noise),
+                                                 3.0,
                                                  static_cast<double>(ColumnLevels::kFewNumbers)));
   }
   // The standard deviation of a count of one of so many pairs of equal weight.
@@ -360,7 +363,7 @@ class SynthesisTraining final : public TrainingPlan {
     double noise = noise_of_pairs(static_cast<double>(columns_.columns()));
     for (int round = 0; round < 3 && !scored.empty(); ++round) {
       const auto gain = [&](const Chosen& c) {
-        return c.score - kNoiseOfMean * noise * cells_of(c, model);
+        return c.score - kMeanAbsoluteNormal * noise * cells_of(c, model);
       };
       std::stable_sort(scored.begin(), scored.end(), [&](const Chosen& a, const Chosen& b) {
         if (with_target(a.columns) != with_target(b.columns)) return with_target(a.columns);

@@ -4,7 +4,7 @@
 // What       ε of a specification at δ. Mechanisms without a natural pair get an equal share of δ,
 //            the share optimised.
 // Guarantee  Upper bounds; lower is given where every event is the worst case of its class (pure,
-//            approximate, binary response).
+//            approximate, binary response), and by basic for shuffled reports.
 // Method     Natural pairs as they are, event_epsilon.hpp for the rest, a line search over how much
 //            of δ the mechanisms use.
 // Numerics   Inherited from the closed forms, all rounded up.
@@ -24,6 +24,8 @@ Bound advanced_epsilon(const Spec& spec, Delta delta);
 Bound optimal_epsilon(const Spec& spec, Delta delta);
 // δ at ε when every event has a natural (ε, δ) pair; nothing otherwise.
 std::optional<Bound> optimal_delta(const Spec& spec, double epsilon);
+// δ at ε of one shuffled event (by the basic accountant); nothing otherwise.
+std::optional<Bound> shuffled_delta(const Spec& spec, double epsilon);
 
 // Gaussian and gdp events exactly; pure ones by the smallest Gaussian curve below theirs. Throws
 // Unsupported for the others.

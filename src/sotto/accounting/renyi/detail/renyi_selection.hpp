@@ -20,6 +20,7 @@
 namespace sotto {
 
 double truncated_negative_binomial_mean(double shape, double gamma);
+double truncated_negative_binomial_cost(double shape, double mean);   // −ln γ, rounded up
 double truncated_negative_binomial_gamma(double shape, double mean);  // rounded down; mean > 1
 
 RenyiBound renyi_selection_negative_binomial(RenyiBound base, double shape, double mean,
