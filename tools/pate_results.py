@@ -20,7 +20,7 @@ import results
 
 TEACHERS = 250
 ADULT = ["--model", "logistic", "--regularisation", "3e-5", "--queries", "300", "--choose", "first", "--sigma", "40"]
-MNIST = ["--model", "logistic", "--regularisation", "1e-8", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.99"]
+MNIST = ["--model", "logistic", "--regularisation", "1e-8", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.99", "--opinions", "ridge"]
 FEATURES = ["--upright", "--degree", "2", "--components", "600"]
 
 

@@ -12,6 +12,7 @@
 #include "paid/charge.hpp"
 #include "sotto/features/neighbour_graph.hpp"
 #include "sotto/pate/sanitised.hpp"
+#include "sotto/pate/student.hpp"
 #include "sotto/pate/teachers.hpp"
 
 namespace sotto::cli {
@@ -78,7 +79,8 @@ struct Pool {
   std::unique_ptr<features::NeighbourGraph> graph;  // null: none is asked for
 };
 std::vector<Option> pool_options(bool with_queries);
-Option student_smoothing_option();
+std::vector<Option> student_options();
+pate::StudentOptions student_options_of(const Arguments& arguments);
 Pool read_pool(const Arguments& arguments, const Facts& facts);
 // The rows of the pool that are asked about. Public.
 std::vector<std::size_t> chosen_queries(const Arguments& arguments, const Table& pool);

@@ -98,7 +98,7 @@ void run_pate(const Arguments& arguments, Context& context) {
       result.student = Release<std::unique_ptr<Model>>(
           pate::train_student(family, pool.facts, teaching.request, *pool.records, queries,
                               result.labelled.labels, pool.graph.get(), rng,
-                              {.steps = arguments.whole("student-smoothing")}),
+                              student_options_of(arguments)),
           plan);
     return result;
   };
@@ -165,7 +165,7 @@ Command pate_run_command() {
                      .value = "FILE",
                      .help = "also keep the released labels, as CSV"});
   for (Option& option : pool_options(true)) options.push_back(std::move(option));
-  options.push_back(student_smoothing_option());
+  for (Option& option : student_options()) options.push_back(std::move(option));
   options.push_back(sign_option());
   for (Option& option : payment_options()) options.push_back(std::move(option));
   for (Option& option : labelling_options()) options.push_back(std::move(option));

@@ -96,9 +96,9 @@ void run_pate_student(const Arguments& arguments, Context& context) {
   check_target(facts, Task::classify, "a student of labels", "a class");
   const Pool pool = read_pool(arguments, facts);
   const PaidLabels paid(arguments.text("labels"), pool.records->rows(), facts.classes());
-  auto student = pate::train_student(family, pool.facts, request, *pool.records, paid.queries(),
-                                     paid.labels(), pool.graph.get(), context.rng(),
-                                     {.steps = arguments.whole("student-smoothing")});
+  auto student =
+      pate::train_student(family, pool.facts, request, *pool.records, paid.queries(), paid.labels(),
+                          pool.graph.get(), context.rng(), student_options_of(arguments));
   const TrainedModel released = Release<std::unique_ptr<Model>>(std::move(student), paid);
   Certificate c = paid.certificate();
   c.family = family.name;
@@ -138,7 +138,7 @@ Command pate_student_command() {
                                   .value = "COLUMN",
                                   .help = "what the labels say; default: the schema's target"}};
   for (Option& option : pool_options(false)) options.push_back(std::move(option));
-  options.push_back(student_smoothing_option());
+  for (Option& option : student_options()) options.push_back(std::move(option));
   for (Option& option : reader_options()) options.push_back(std::move(option));
   options.push_back({.name = "out",
                      .type = Type::file,

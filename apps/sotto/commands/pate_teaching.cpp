@@ -146,13 +146,27 @@ std::vector<Option> pool_options(bool with_queries) {
   return options;
 }
 
-Option student_smoothing_option() {
-  return {.name = "student-smoothing",
-          .type = Type::whole,
-          .value = "STEPS",
-          .help = "carry labels on to the other public records by so many steps over the graph",
-          .fallback = "6",
-          .group = "Public records"};
+std::vector<Option> student_options() {
+  return {{.name = "student-smoothing",
+           .type = Type::whole,
+           .value = "STEPS",
+           .help = "carry labels on to the other public records by so many steps over the graph",
+           .fallback = "6",
+           .group = "Public records"},
+          {.name = "opinions",
+           .type = Type::choice,
+           .value = "WHOSE",
+           .help = "what is carried on: opinions of a first student, or scores of least squares "
+                   "(ridge), which also settle what comes of it and forgive single wrong labels",
+           .fallback = "student",
+           .choices = {"student", "ridge"},
+           .group = "Public records"}};
+}
+
+pate::StudentOptions student_options_of(const Arguments& arguments) {
+  return {.steps = arguments.whole("student-smoothing"),
+          .opinions = arguments.text("opinions") == "ridge" ? pate::Opinions::ridge
+                                                            : pate::Opinions::student};
 }
 
 Pool read_pool(const Arguments& arguments, const Facts& facts) {

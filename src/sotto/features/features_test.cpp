@@ -10,6 +10,7 @@
 #include "sotto/features/medoids.hpp"
 #include "sotto/features/neighbour_graph.hpp"
 #include "sotto/features/principal.hpp"
+#include "sotto/features/ridge_scores.hpp"
 #include "sotto/features/upright.hpp"
 
 namespace sotto::features {
@@ -191,6 +192,35 @@ TEST(KernelComponents, EqualRecordsAndMoreComponentsThanDimensionsAreHarmless) {
   for (int i = 0; i < 30; ++i) same.values.insert(same.values.end(), {.6F, .8F});
   for (const float v : KernelComponents::fit(same, 10, 30).apply(same).values)
     EXPECT_TRUE(std::isfinite(v));
+}
+
+TEST(RidgeScores, FindALinearRuleDespiteAWrongLabelAndWhateverTheUnit) {
+  Points p = groups(40, 3);
+  std::vector<std::size_t> known;
+  std::vector<double> targets;
+  for (std::size_t i = 0; i < 80; i += 4) {
+    const bool second = (i >= 40) != (i == 12);  // one label is wrong
+    known.push_back(i);
+    targets.insert(targets.end(), {second ? 0.0 : 1.0, second ? 1.0 : 0.0});
+  }
+  const auto scores = ridge_scores(p, known, targets, 2, .1);
+  for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(scores[2 * i + 1] > scores[2 * i], i >= 40) << i;
+  for (float& v : p.values) v *= 1000;
+  const auto others = ridge_scores(p, known, targets, 2, .1);
+  for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], others[i], 1e-3);
+  // Points that are all 0 have a constant only.
+  std::fill(p.values.begin(), p.values.end(), 0.0F);
+  for (const double v : ridge_scores(p, known, targets, 2, .1)) EXPECT_NEAR(v, .5, .1);
+}
+
+TEST(RidgeScores, RefuseWhatDoesNotFitTogether) {
+  const Points p = groups(5, 2);
+  const std::vector<std::size_t> known = {0, 9}, beyond = {0, 10};
+  const std::vector<double> targets = {1, 0, 0, 1};
+  EXPECT_THROW(ridge_scores(p, {}, {}, 2, 1), InvalidArgument);
+  EXPECT_THROW(ridge_scores(p, beyond, targets, 2, 1), InvalidArgument);
+  EXPECT_THROW(ridge_scores(p, known, targets, 3, 1), InvalidArgument);
+  EXPECT_THROW(ridge_scores(p, known, targets, 2, 0), InvalidArgument);
 }
 
 constexpr std::size_t kSide = 28;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sotto/core/error.hpp"
+#include "sotto/features/ridge_scores.hpp"
 #include "sotto/pate/partition.hpp"
 #include "sotto/pate/teachers.hpp"
 
@@ -19,6 +21,51 @@ std::unique_ptr<Model> fitted(const Family& family, const Facts& facts,
   return std::move(plan->run(*source, rng)).value();
 }
 
+constexpr double kFirstRidge = .1, kLastRidge = .3;
+constexpr int kRounds = 2;         // of settling
+constexpr double kSharpness = 10;  // of probabilities made of scores
+
+using Known = std::vector<std::pair<std::size_t, std::uint32_t>>;
+
+// exp(sharpness·score), adding up to 1 for each record.
+void to_probabilities(std::vector<double>& scores, std::size_t classes) {
+  for (auto first = scores.begin(); first != scores.end();
+       first += static_cast<std::ptrdiff_t>(classes)) {
+    const auto end = first + static_cast<std::ptrdiff_t>(classes);
+    const double largest = *std::max_element(first, end);
+    double sum = 0;
+    for (auto p = first; p != end; ++p) sum += * p = std::exp(kSharpness * (*p - largest));
+    for (auto p = first; p != end; ++p) *p /= sum;
+  }
+}
+
+std::vector<double> scores_of_labels(const features::Points& points, const Known& known,
+                                     std::size_t classes) {
+  std::vector<std::size_t> rows;
+  std::vector<double> targets(known.size() * classes, 0.0);
+  for (const auto& [row, label] : known) {
+    targets[rows.size() * classes + label] = 1;
+    rows.push_back(row);
+  }
+  std::vector<double> scores = features::ridge_scores(points, rows, targets, classes, kFirstRidge);
+  to_probabilities(scores, classes);
+  return scores;
+}
+
+// What least squares make of the likeliest classes of all records.
+std::vector<double> settled(const features::Points& points, const std::vector<double>& opinion,
+                            std::size_t classes) {
+  std::vector<std::size_t> rows(points.rows());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::vector<double> targets(opinion.size(), 0.0);
+  for (const std::size_t row : rows) {
+    const auto first = opinion.begin() + static_cast<std::ptrdiff_t>(row * classes);
+    const auto best = std::max_element(first, first + static_cast<std::ptrdiff_t>(classes));
+    targets[row * classes + static_cast<std::size_t>(best - first)] = 1;
+  }
+  return features::ridge_scores(points, rows, targets, classes, kLastRidge);
+}
+
 }  // namespace
 
 std::unique_ptr<Model> train_student(const Family& family, const Facts& facts,
@@ -32,7 +79,7 @@ std::unique_ptr<Model> train_student(const Family& family, const Facts& facts,
     throw InvalidArgument("the public records must come without targets");
   const std::size_t classes = facts.classes().size();
   Table labelled(pool.encoder());
-  std::vector<std::pair<std::size_t, std::uint32_t>> known;
+  Known known;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     if (labels.labels[q].origin == Origin::none) continue;
     known.emplace_back(queries[q], labels.labels[q].value);
@@ -42,9 +89,12 @@ std::unique_ptr<Model> train_student(const Family& family, const Facts& facts,
   if (known.empty())
     throw InvalidArgument("no label was released, so there is nothing to learn from",
                           "ask more queries, or lower the threshold");
-  std::unique_ptr<Model> student = fitted(family, facts, request, labelled, rng);
-  if (graph == nullptr) return student;
-  std::vector<double> opinion = opinions(*student, pool, classes);
+  if (graph == nullptr) return fitted(family, facts, request, labelled, rng);
+  const bool ridge = options.opinions == Opinions::ridge;
+  const features::Points points = ridge ? points_of(pool) : features::Points{};
+  std::vector<double> opinion =
+      ridge ? scores_of_labels(points, known, classes)
+            : opinions(*fitted(family, facts, request, labelled, rng), pool, classes);
   const auto put_labels = [&] {
     for (const auto& [row, label] : known)
       for (std::size_t c = 0; c < classes; ++c) opinion[row * classes + c] = c == label ? 1 : 0;
@@ -52,6 +102,13 @@ std::unique_ptr<Model> train_student(const Family& family, const Facts& facts,
   put_labels();
   graph->smooth(opinion, classes, options.steps, options.share);
   put_labels();
+  for (int round = 0; ridge && round < kRounds; ++round) {
+    if (round > 0) {
+      to_probabilities(opinion, classes);
+      graph->smooth(opinion, classes, options.steps, options.share);
+    }
+    opinion = settled(points, opinion, classes);
+  }
   Table all(pool.encoder());
   all.append(pool);
   for (std::size_t row = 0; row < pool.rows(); ++row) {

@@ -5,7 +5,9 @@
 //            records is smoothed over the graph, and a second student learns from that.
 // Guarantee  Post-processing: labels that were released, and public records. It costs nothing.
 // Method     Pseudo-labels: opinions of a first student, the released labels put in their place,
-//            smoothed; each record counts with the class that is likeliest then.
+//            smoothed; each record counts with the class that is likeliest then. `ridge`: the
+//            first opinions are scores of least squares, and once labels are carried on another
+//            fit of them to all records decides, which forgives single wrong labels.
 // Numerics   None.
 // Reference  [ZBLWS03], [PAEGT17]; docs/math/pate.md.
 #pragma once
@@ -18,9 +20,12 @@
 
 namespace sotto::pate {
 
+enum class Opinions { student, ridge };
+
 struct StudentOptions {
   std::size_t steps = 6;  // of smoothing
   double share = .7;      // of the neighbours in each
+  Opinions opinions = Opinions::student;
 };
 
 // pool: public records without targets. queries: the rows of the pool that labels are about. Throws
