@@ -212,7 +212,8 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
     labels.push_back(route.label);
   }
   if (arguments.given("out"))
-    write_file(arguments.text("out"), portraits_pgm(sides, shape.height, shape.width));
+    write_file(arguments.text("out"), portraits_pgm(sides, shape.height, shape.width),
+               Readers::owner);
   Json models = Json::array();
   for (std::size_t s = 0; s < sides.size(); ++s) {
     double likeness = 0;

@@ -222,9 +222,9 @@ void write_documents(const Arguments& arguments, const Game& game,
       csv += fmt::format("{},{},{},{},{}\n", side.label, s.target + 1, s.record + 1,
                          s.member ? 1 : 0, s.score);
   }
-  write_file(place / "roc.svg", roc_svg(report));
-  write_file(place / "attack.html", roc_html(report));
-  write_file(place / "private_scores.csv", csv);
+  write_file(place / "roc.svg", roc_svg(report), Readers::owner);
+  write_file(place / "attack.html", roc_html(report), Readers::owner);
+  write_file(place / "private_scores.csv", csv, Readers::owner);
 }
 
 Json to_json(const MembershipSide& side) {

@@ -112,13 +112,15 @@ void draw(const std::string& path, const std::vector<double>& members,
   for (const auto& [fpr, tpr] : audit::roc_curve(members, nonmembers))
     curve.points.push_back({std::max(fpr, smallest), std::max(tpr, smallest)});
   chance.points = {{smallest, smallest}, {1, 1}};
-  write_file(path, to_svg(Plot{.title = "How well scores tell members from others",
-                               .subtitle = "private: as sensitive as the records",
-                               .x_label = "false positive rate",
-                               .y_label = "true positive rate",
-                               .log_x = true,
-                               .log_y = true,
-                               .series = {curve, chance}}));
+  write_file(path,
+             to_svg(Plot{.title = "How well scores tell members from others",
+                         .subtitle = "private: as sensitive as the records",
+                         .x_label = "false positive rate",
+                         .y_label = "true positive rate",
+                         .log_x = true,
+                         .log_y = true,
+                         .series = {curve, chance}}),
+             Readers::owner);
 }
 
 void run_audit_scores(const Arguments& arguments, Context& context) {

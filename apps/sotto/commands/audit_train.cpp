@@ -155,7 +155,9 @@ Command audit_train_command() {
       {.name = "canary-file",
        .type = Type::file,
        .value = "FILE",
-       .help = "canaries of your choice, under the header of the data"},
+       .help = "canaries of your choice, under the header of the data; of images a folder like "
+               "that of the "
+               "data"},
       {.name = "references",
        .type = Type::whole,
        .value = "K",

@@ -90,7 +90,6 @@ ledger::Dataset dataset_of(const Arguments& arguments) {
   if (arguments.given("owner-key")) d.owner_key = read_all(arguments.text("owner-key"), 1 << 16);
   set_period(d, arguments);
   d.people = maybe(arguments, "people");
-  d.data_dependent = arguments.flag("allow-data-dependent");
   if (arguments.given("columns")) d.columns = arguments.list("columns");
   if (arguments.given("fingerprint-key") != arguments.given("data"))
     throw InvalidArgument("--fingerprint-key and --data go together",
@@ -324,10 +323,6 @@ std::vector<Option> create_options() {
            .type = Type::text,
            .value = "NAME",
            .help = "another data set about the same people: every charge uses its budget too"},
-          {.name = "allow-data-dependent",
-           .type = Type::flag,
-           .help = "charge labels of sotto pate what they cost on this data set (epsilon_upper), a "
-                   "statement about it with a confidence, instead of what they cost on any"},
           {.name = "columns",
            .type = Type::list,
            .value = "A,B",

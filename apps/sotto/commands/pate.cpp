@@ -139,14 +139,6 @@ PateResult label(const PatePlan& plan, const pate::Votes& votes, Rng& rng,
   return result;
 }
 
-std::optional<Spec> cost_on_this_data(const PatePlan& plan, const PateResult& result,
-                                      double independent, const std::vector<Event>& paid_before) {
-  if (!result.sanitised || !(result.sanitised->epsilon_upper < independent)) return std::nullopt;
-  std::vector<Event> events{ApproximateEvent{result.sanitised->epsilon_upper, plan.delta}};
-  events.insert(events.end(), paid_before.begin(), paid_before.end());
-  return Spec{plan.relation(), {compose(std::move(events))}};
-}
-
 bool has_labels(const pate::Labels& labels) {
   return std::any_of(labels.labels.begin(), labels.labels.end(),
                      [](const pate::Label& l) { return l.origin != pate::Origin::none; });

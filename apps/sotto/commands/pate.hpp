@@ -52,11 +52,6 @@ nlohmann::ordered_json planned_json(const PatePlan& plan, double epsilon);
 void add_result(nlohmann::ordered_json& json, const PateResult& result, double independent);
 void print_result(const PatePlan& plan, const nlohmann::ordered_json& json, Context& context);
 bool has_labels(const pate::Labels& labels);
-// What the votes at hand cost, with the plan's confidence: an (ε, δ) of this data set, where it is
-// less than the guarantee. For a ledger whose owner allows it.
-std::optional<Spec> cost_on_this_data(const PatePlan& plan, const PateResult& result,
-                                      double independent,
-                                      const std::vector<Event>& paid_before = {});
 // ε of all that leaves, for any votes.
 double independent_epsilon(const PatePlan& plan);
 // "query,label" lines of the queries that have one; queries: their rows in the pool, or none.

@@ -163,9 +163,6 @@ void run_pate_label(const Arguments& arguments, Context& context) {
     csv = labels_csv(result.labels, ballot.queries, ballot.classes);
     return result_digest(digests_of({{places->name(), csv}}));
   };
-  work.on_this_data = [&](const PateResult& result) {
-    return cost_on_this_data(plan, result, epsilon, ballot.paid);
-  };
   work.publish = [&](PateResult&& result, Json&& json, Rng& rng, const Payment* payment) {
     if (csv.empty()) csv = labels_csv(result.labels, ballot.queries, ballot.classes);
     Certificate c = label_certificate(plan, facts, arguments, rng, payment, ballot.paid);
@@ -231,8 +228,7 @@ Command pate_label_command() {
       .description =
           "Adds noise to the votes of the teachers and releases the winner of each query. The "
           "guarantee (epsilon_data_independent) holds whatever the votes are and is what the "
-          "certificate says and a ledger is charged (unless its owner allowed otherwise: sotto "
-          "ledger create --allow-data-dependent). Where teachers agree, the votes at hand "
+          "certificate says and a ledger is charged. Where teachers agree, the votes at hand "
           "cost less; how much less is private itself, so it is released with noise, as an "
           "estimate (epsilon) and with a margin (epsilon_upper).\n\n"
           "Which queries an aggregator with a threshold answers is released and paid for.",

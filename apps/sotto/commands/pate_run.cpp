@@ -111,9 +111,6 @@ void run_pate(const Arguments& arguments, Context& context) {
       digest += "+" + result_digest(digests_of(artifact_files(*result.student, pool.facts)));
     return digest;
   };
-  work.on_this_data = [&](const LabelsAndStudent& result) {
-    return cost_on_this_data(plan, result.labelled, epsilon);
-  };
   work.publish = [&](LabelsAndStudent&& result, Json&& json, Rng& rng, const Payment* payment) {
     Certificate c = label_certificate(plan, facts, arguments, rng, payment);
     c.fingerprint = payment->fingerprint();

@@ -232,8 +232,6 @@ Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
     c.assumptions.push_back(
         "the last events are those of the student that was asked: its answers are among the "
         "labels");
-  if (const std::string charged = payment->charged_on_this_data(); !charged.empty())
-    c.assumptions.push_back(charged);
   c.ledger = payment->reference();
   return c;
 }

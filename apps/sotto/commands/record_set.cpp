@@ -55,11 +55,13 @@ void append_null_row(Table& table) {
 }  // namespace
 
 RecordSet RecordSet::read(const Arguments& arguments, const Facts& any) {
-  if (any.images)
-    return RecordSet(labelled(image_folder(arguments.text("data"), "train", *any.images)->images(),
-                              *any.images));
+  if (any.images) return images(arguments.text("data"), *any.images);
   return RecordSet(load_table(arguments.text("data"), *any.encoder,
                               table_options(arguments, any.encoder->schema())));
+}
+
+RecordSet RecordSet::images(const std::string& folder, const ImageFacts& facts) {
+  return RecordSet(labelled(image_folder(folder, "train", facts)->images(), facts));
 }
 
 RecordSet RecordSet::none(const Facts& facts) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,8 @@ class RecordSet {
   // All that --data names. Images whose label is none of the declared classes are left out. Facts
   // without a declared number of rows fit any file.
   static RecordSet read(const Arguments& arguments, const Facts& any);
+  // The labelled images of a folder, as they are read for training.
+  static RecordSet images(const std::string& folder, const ImageFacts& facts);
   // None, of the form that the facts declare.
   static RecordSet none(const Facts& facts);
 

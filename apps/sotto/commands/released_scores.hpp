@@ -8,8 +8,9 @@
 // Guarantee  None: an attack. It sees what was released, the data and the canaries; neither the
 //            coins nor the randomness of the audited run, so a bound from the scores holds.
 // Method     Gaussian noise: (‖r − q₀‖² − ‖r − q₁‖²)/(2σ²); noise by a norm, Laplace noise among
-//            it: (‖r − q₀‖ − ‖r − q₁‖)/scale. Other mechanisms, and queries of another shape, say
-//            nothing.
+//            it: (‖r − q₀‖ − ‖r − q₁‖)/scale; a selection: the logarithm of how likely its choice
+//            is from either scores (audit/selection_law.hpp). Other mechanisms, and queries of
+//            another shape, say nothing.
 #pragma once
 
 #include <functional>

@@ -210,19 +210,7 @@ Command train_command() {
                      .type = Type::file,
                      .value = "DIR",
                      .help = "directory for model, encoder and certificate"});
-  options.push_back({.name = "dataset",
-                     .type = Type::text,
-                     .value = "LABEL",
-                     .help =
-                         "a name for the data, quoted in the certificate; with a ledger the data "
-                         "set whose budget is charged"});
-  options.push_back(sign_option());
-  for (Option& option : payment_options(false)) options.push_back(std::move(option));
-  for (Option& option : budget_options()) options.push_back(std::move(option));
-  options.push_back(dry_run_option());
-  options.push_back(insecure_seed_option());
-  options.push_back(json_option());
-  options.push_back(output_option());
+  for (Option& option : certified_run_options()) options.push_back(std::move(option));
   return {.name = "train",
           .summary = "fit a private model",
           .description =

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "commands/commands.hpp"
+#include "options/budget_options.hpp"
+#include "paid/charge.hpp"
 #include "paid/cost.hpp"
+#include "paid/signing.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 
@@ -38,6 +42,21 @@ ImageFacts declared_images(const Arguments& arguments) {
     throw InvalidArgument(fmt::format("--image is '{}'; it must be height x width", text),
                           "e.g. --image 28x28");
   return images;
+}
+
+std::vector<Option> certified_run_options() {
+  std::vector<Option> options = {
+      {.name = "dataset",
+       .type = OptionType::text,
+       .value = "LABEL",
+       .help = "a name for the data, quoted in the certificate; with a ledger the data "
+               "set whose budget is charged"},
+      sign_option()};
+  for (Option& option : payment_options(false)) options.push_back(std::move(option));
+  for (Option& option : budget_options()) options.push_back(std::move(option));
+  for (Option option : {dry_run_option(), insecure_seed_option(), json_option(), output_option()})
+    options.push_back(std::move(option));
+  return options;
 }
 
 std::string kind_of(const Arguments& arguments) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "families.hpp"
 #include "options/model_options.hpp"
@@ -11,6 +12,10 @@
 #include "sotto/learning/suggestion.hpp"
 
 namespace sotto::cli {
+
+// What a paid run that writes files takes: --dataset, --sign, a ledger, a budget, a dry run, a seed,
+// and how to print.
+std::vector<Option> certified_run_options();
 
 // The kind of model that --model says; without it the family's first kind for the schema's target.
 std::string kind_of(const Arguments& arguments);

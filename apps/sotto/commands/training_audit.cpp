@@ -39,9 +39,6 @@ TrainingAudit::TrainingAudit(const Arguments& arguments, const Arguments& inner,
       facts_(facts_of(inner, *choice_.family, request_)),
       rng_(attack_rng(arguments, context)),
       random_(rng_.next_u64()) {
-  if (facts_.images && arguments.given("canary-file"))
-    throw Unsupported("--canary-file is a table, and the data is images",
-                      "choose a --canary that is made up");
   if (facts_.unit == Unit::user && facts_.relation != Relation::add_remove)
     throw Unsupported("canaries that are users can only be added",
                       "audit a schema with relation = \"add_remove\"");
@@ -202,10 +199,18 @@ TrainingFinding TrainingAudit::from_images() {
   const RecordSet all = RecordSet::read(inner_, any_);
   const std::size_t wanted = arguments_.whole("runs") > 1 ? 1 : arguments_.whole("canaries");
   const RecordSet probe =
-      image_canaries(parse_canary(arguments_.text("canary")), wanted, all, facts_, random_);
-  const CanaryPlaces places(wanted, all.size(), facts_.relation, random_);
+      arguments_.given("canary-file")
+          ? given_images(arguments_.text("canary-file"))
+          : image_canaries(parse_canary(arguments_.text("canary")), wanted, all, facts_, random_);
+  const CanaryPlaces places(probe.size(), all.size(), facts_.relation, random_);
   return found_in(
       probe, [&](const std::vector<bool>& in) { return places.data_with(all, probe, in, facts_); });
+}
+
+RecordSet TrainingAudit::given_images(const std::string& folder) const {
+  const RecordSet given = RecordSet::images(folder, *any_.images);
+  if (given.size() == 0) throw DataError("there is no canary of a declared class in the folder");
+  return arguments_.whole("runs") > 1 ? given.chosen({0}, any_) : given;
 }
 
 TrainingFinding TrainingAudit::from_gradients() {

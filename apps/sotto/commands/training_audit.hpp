@@ -62,6 +62,7 @@ class TrainingAudit {
   TrainingFinding from_releases(std::size_t canaries, const DataWith& data_with);
 
   TrainingFinding from_images();
+  RecordSet given_images(const std::string& folder) const;
 
   // White box: scores from all that was released on the way.
   TrainingFinding from_gradients();

@@ -317,67 +317,12 @@ void Payment::commit(Context& context, const std::string& result) {
     throw stays_open(DataError(
         fmt::format("the data is not what '{}' was declared to be", charge_.dataset),
         "give the file whose fingerprint the data set has, and the key it was made with"));
-  if (!take_offer(result)) {
-    const double added = receipt_->epsilon_added;
-    receipt_ = ledger_->commit(receipt_->entry, result);
-    receipt_->epsilon_added = added;
-  }
+  const double added = receipt_->epsilon_added;
+  receipt_ = ledger_->commit(receipt_->entry, result);
+  receipt_->epsilon_added = added;
   set_interruption_note("");
   if (!context.quiet)
     context.note(statement_of(*receipt_, charge_.spec, "charged", ledger_->largest_like(charge_)));
-}
-
-// Whoever shares the budget must have allowed it too.
-bool Payment::allows_data_dependent() {
-  constexpr int kMostShared = 16;
-  std::string name = charge_.dataset;
-  for (int i = 0; i < kMostShared && !name.empty(); ++i) {
-    const ledger::Dataset set = ledger_->dataset(name);
-    if (!set.data_dependent) return false;
-    name = set.people;
-  }
-  return name.empty();
-}
-
-bool Payment::take_offer(const std::string& result) {
-  if (!offered_ || !allows_data_dependent()) return false;
-  const auto smaller_epsilon = own_epsilon(*receipt_, *offered_);
-  const auto whole_epsilon = own_epsilon(*receipt_, charge_.spec);
-  if (!smaller_epsilon || !whole_epsilon || *smaller_epsilon >= *whole_epsilon) return false;
-  ledger::Charge smaller = charge_;
-  smaller.spec = *offered_;
-  smaller.key += " on this data";
-  smaller.what += " (cost on this data set)";
-  const std::int64_t reservation = receipt_->entry;
-  ledger::Receipt taken;
-  try {
-    // At no moment is less reserved than one of the two.
-    taken = ledger_->reserve(smaller);
-  } catch (const Error&) {
-    return false;  // both do not fit, or the key is taken: the plan's cost, reserved, is charged
-  }
-  if (taken.replayed) return false;  // another run's, which may still go on
-  receipt_ = ledger_->commit(taken.entry, result);
-  receipt_->epsilon_added = taken.epsilon_added;
-  const ledger::Receipt after = ledger_->abandon(
-      reservation, "charged what the result costs on this data set, as its owner allowed",
-      charge_.by);
-  // What is left once the reservation is given back.
-  receipt_->head = after.head;
-  receipt_->epsilon_spent = after.epsilon_spent, receipt_->epsilon_left = after.epsilon_left;
-  receipt_->rho_spent = after.rho_spent, receipt_->people_left = after.people_left;
-  charge_ = std::move(smaller);
-  on_this_data_ = true;
-  return true;
-}
-
-std::string Payment::charged_on_this_data() const {
-  if (!on_this_data_) return "";
-  return fmt::format(
-      "entry {} of ledger {} was charged what this release costs on this data set, epsilon = {} on "
-      "its own, as the data set's owner allowed, and not the guarantee of this certificate",
-      receipt_->entry, receipt_->store,
-      round_up(own_epsilon(*receipt_, charge_.spec).value_or(0), 4));
 }
 
 void Payment::give_back() noexcept {
@@ -399,15 +344,13 @@ DataError Payment::stays_open(const DataError& error) const {
 }
 
 std::optional<LedgerReference> Payment::reference() const {
-  // An entry about this data set alone is no witness of a guarantee.
-  if (!receipt_ || on_this_data_) return std::nullopt;
+  if (!receipt_) return std::nullopt;
   return LedgerReference{receipt_->store, receipt_->dataset, receipt_->entry, receipt_->head};
 }
 
 void Payment::add_to(Json& json) const {
   if (!receipt_) return;
   json["ledger"] = to_json(*receipt_);
-  if (on_this_data_) json["ledger"]["data_dependent"] = true;
   json["ledger"]["epsilon_own"] = nullptr;
   if (const auto own = own_epsilon(*receipt_, charge_.spec)) json["ledger"]["epsilon_own"] = *own;
 }

@@ -86,14 +86,6 @@ class Payment {
     return value;
   }
 
-  // What the result costs on this data set alone. Charged instead of the plan's cost where the data
-  // set, and all whose budget it shares, allow it, it is less and both fit at once; the reservation
-  // is given back after that.
-  void offer(std::optional<Spec> on_this_data) { offered_ = std::move(on_this_data); }
-
-  // For the certificate: that the offer was taken, and what was charged; empty otherwise.
-  std::string charged_on_this_data() const;
-
   // Of the data that was read, under --fingerprint-key; empty without one. After the data was read.
   std::string fingerprint() const { return data_.text(); }
 
@@ -110,8 +102,6 @@ class Payment {
   // Throws, and commits nothing, when the data set declares a fingerprint and the data that was
   // read has another.
   void commit(Context& context, const std::string& result);
-  bool take_offer(const std::string& result);
-  bool allows_data_dependent();
   // A file that is absent or has another header gives the reservation back: that depends on public
   // facts, so the ledger may say it. A row that cannot be parsed does not: the ledger's entry would
   // tell its readers something about one record. The reservation then stays open, as after a crash,
@@ -127,8 +117,6 @@ class Payment {
   ledger::Charge charge_;
   std::optional<ledger::Ledger> ledger_;
   std::optional<ledger::Receipt> receipt_;
-  std::optional<Spec> offered_;
-  bool on_this_data_ = false;  // the offer was taken
 };
 
 }  // namespace sotto::cli

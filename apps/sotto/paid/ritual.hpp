@@ -39,9 +39,6 @@ struct PaidWork {
   std::function<Result(Rng&)> run;  // reads private data
   // The last thing before the charge is final; returns the name of the result, if it has one.
   std::function<std::string(Result&)> settle = {};
-  // What the result costs on this data set alone, charged instead where the data set's owner has
-  // allowed that (--allow-data-dependent of sotto ledger create).
-  std::function<std::optional<Spec>(const Result&)> on_this_data = {};
   // Certifies and writes. The JSON is complete but for what only the result knows.
   std::function<void(Result&&, Json&&, Rng&, const Payment*)> publish;
 };
@@ -61,10 +58,7 @@ void perform(const Arguments& arguments, Context& context, PaidWork<Result> work
   Payment* const paying = payment ? &*payment : nullptr;
   const Ready ready = work.prepare ? work.prepare(rng, paying) : Ready{};
   const auto run = [&] { return work.run(rng); };
-  const auto settle = [&](Result& result) {
-    if (paying != nullptr && work.on_this_data) paying->offer(work.on_this_data(result));
-    return work.settle ? work.settle(result) : "";
-  };
+  const auto settle = [&](Result& result) { return work.settle ? work.settle(result) : ""; };
   const auto undo = [&] {
     if (work.undo) work.undo();
   };

@@ -33,9 +33,15 @@ std::vector<std::string> names(const std::vector<Command>& commands) {
   return result;
 }
 
+// What attacks and audits say is as private as the records they are made with.
+Readers readers_of(const Call& call) {
+  const std::string& room = call.path.size() > 1 ? call.path[1]->name : call.path[0]->name;
+  return room == "attack" || room == "audit" ? Readers::owner : Readers::as_usual;
+}
+
 // The result appears under its name only when it is complete.
-void run_into_file(Run run, const Arguments& arguments, Context& context) {
-  OutputFile file(arguments.text("output"));
+void run_into_file(Run run, Readers readers, const Arguments& arguments, Context& context) {
+  OutputFile file(arguments.text("output"), readers);
   Output out([&](std::string_view bytes) { file.write(bytes); });
   Context inner{.rng = context.rng, .out = out, .err = context.err, .quiet = context.quiet};
   run(arguments, inner);
@@ -72,7 +78,7 @@ void run(const std::vector<std::string>& words, Context& context) {
     Run run = call.command().run;
     if (is_deep_call(call.command(), arguments)) run = deep_run(call.command().name, words);
     if (find_option(call.command(), "output") != nullptr && arguments.given("output")) {
-      run_into_file(run, arguments, context);
+      run_into_file(run, readers_of(call), arguments, context);
     } else {
       run(arguments, context);
     }

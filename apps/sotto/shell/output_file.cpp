@@ -32,7 +32,8 @@ void sync_directory_of(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, Readers readers)
+    : path_(std::move(path)), readers_(readers) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -60,7 +61,9 @@ void OutputFile::publish() {
   if (!temporary_.empty()) {
     const mode_t mask = ::umask(0);
     ::umask(mask);
-    if (::fchmod(descriptor_, 0666 & ~mask) != 0 || ::fsync(descriptor_) != 0) fail(errno);
+    if (::fchmod(descriptor_, (readers_ == Readers::owner ? 0600 : 0666) & ~mask) != 0 ||
+        ::fsync(descriptor_) != 0)
+      fail(errno);
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
     unfinished = nullptr;
     sync_directory_of(path_);
@@ -75,8 +78,8 @@ void OutputFile::fail(int reason) const {
                      reason == ENOSPC ? "free some space or write elsewhere" : "");
 }
 
-void write_file(const std::string& path, std::string_view content) {
-  OutputFile file(path);
+void write_file(const std::string& path, std::string_view content, Readers readers) {
+  OutputFile file(path, readers);
   file.write(content);
   file.publish();
 }

@@ -83,11 +83,14 @@ RateAt rate_at(double fpr, const std::vector<double>& members,
 }
 
 // The highest scores are called members, as many of the lowest non-members; how many guesses are
-// worth making is not known beforehand, so several numbers share alpha.
+// worth making is not known beforehand, so several numbers share alpha. Most of it is for the
+// number that is about best for Gaussian noise: 6.3·√m, for an ε between 1 and 8.
 void add_one_run(ScoreAudit& audit, const std::vector<double>& members,
                  const std::vector<double>& nonmembers, double delta, double alpha) {
-  constexpr double kShares[] = {0.01, 0.03, 0.1, 0.3, 1};
+  constexpr double kMain = 0.75;  // of alpha
   const std::size_t m = members.size() + nonmembers.size();
+  const double main = std::min(1.0, 6.3 / std::sqrt(static_cast<double>(m)));
+  const double tried[] = {main, 0.01, 0.03, 0.1, 0.3, 1};
   std::vector<std::pair<double, bool>> all;  // the score, and whether it is a member's
   for (const double x : members) all.push_back({x, true});
   for (const double x : nonmembers) all.push_back({x, false});
@@ -95,8 +98,9 @@ void add_one_run(ScoreAudit& audit, const std::vector<double>& members,
   std::ranges::sort(all, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   });
-  const double each = alpha / std::size(kShares);
-  for (const double share : kShares) {
+  for (const double& share : tried) {
+    const double each =
+        &share == tried ? kMain * alpha : (1 - kMain) * alpha / (std::size(tried) - 1);
     const auto side = static_cast<std::size_t>(share * static_cast<double>(m) / 2);
     if (side == 0) continue;
     OneRun run{m, 2 * side, 0};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "sotto/deep/detail/equal_tokens.hpp"
 #include "sotto/deep/detail/kernels.hpp"
@@ -17,6 +18,15 @@ constexpr double kLargestInput = 0x1p80, kLargestSlope = 0x1p120;
 
 void add_to(std::vector<double>& sum, const std::vector<double>& terms) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += terms[i];
+}
+
+// Zeros, by all threads: a table is large and little of it is written to.
+void clear(torch::Tensor& table) {
+  auto* const bytes = static_cast<char*>(table.data_ptr());
+  at::parallel_for(0, static_cast<std::int64_t>(table.nbytes()), 1 << 18,
+                   [&](std::int64_t first, std::int64_t last) {
+                     std::memset(bytes + first, 0, static_cast<std::size_t>(last - first));
+                   });
 }
 
 // out = beta·out + Σ_i factors[i]·gradients[i].
@@ -39,8 +49,8 @@ void sum_written(const torch::Tensor& gradients, const torch::Tensor& factors, t
 
 // matrix += Σ (c·b) aᵀ in double, some rows at a time: only so many are turned into doubles at
 // once.
-void add_product(const torch::Tensor& a, const torch::Tensor& b, const torch::Tensor& factors,
-                 torch::Tensor& matrix) {
+void add_double_product(const torch::Tensor& a, const torch::Tensor& b,
+                        const torch::Tensor& factors, torch::Tensor& matrix) {
   constexpr std::int64_t kRows = 512;
   const std::int64_t step = std::max<std::int64_t>(1, kRows / a.size(1));
   for (std::int64_t first = 0; first < a.size(0); first += step) {
@@ -85,6 +95,27 @@ void add_chunks(const torch::Tensor& a, const torch::Tensor& b, const torch::Ten
           }
         }
       });
+}
+
+// matrix = beta·matrix + scaledᵀ·a in floats, in blocks that threads share without waiting for each
+// other, so small that BLAS takes its kernels without packing. Blocks follow from the shapes alone.
+void add_float_blocks(const torch::Tensor& a, const torch::Tensor& scaled, torch::Tensor& matrix,
+                      double beta) {
+  constexpr std::int64_t kHigh = 32, kWide = 64, kDeep = 256;
+  const std::int64_t records = a.size(0), d = a.size(1), p = scaled.size(1);
+  const std::int64_t across = (d + kWide - 1) / kWide, down = (p + kHigh - 1) / kHigh;
+  const float *pa = a.data_ptr<float>(), *pb = scaled.data_ptr<float>();
+  float* const sum = matrix.data_ptr<float>();
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (kHigh * kWide * records));
+  at::parallel_for(0, down * across, grain, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t block = from; block < to; ++block) {
+      const std::int64_t r = block / across * kHigh, c = block % across * kWide;
+      for (std::int64_t first = 0; first < records; first += kDeep)
+        add_product({pb + first * p + r, p}, {pa + first * d + c, d}, std::min(kHigh, p - r),
+                    std::min(kWide, d - c), std::min(kDeep, records - first), sum + r * d + c, d,
+                    first == 0 ? static_cast<float>(beta) : 1);
+    }
+  });
 }
 
 // (B, T, n) that lies in memory as (T, B, n).
@@ -141,9 +172,14 @@ void OuterTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, d
     if (a_.size(1) == 1)
       return add_chunks(a.squeeze(1), b.squeeze(1), own.unsqueeze(1), matrix, beta == 0);
     if (beta == 0) matrix.zero_();
-    return add_product(a, b, c, matrix);
+    return add_double_product(a, b, c, matrix);
   }
   const auto scaled = b * c;
+  if (a_.size(1) == 1) {
+    const auto flat_a = a.reshape({-1, a.size(2)}), flat_b = scaled.view({-1, b.size(2)});
+    if (flat_a.is_contiguous() && flat_b.is_contiguous())
+      return add_float_blocks(flat_a, flat_b, matrix, beta);
+  }
   at::addmm_out(matrix, matrix, scaled.view({-1, b.size(2)}).t(), a.reshape({-1, a.size(2)}), beta,
                 1);
 }
@@ -232,7 +268,7 @@ void GatherTerm::add_squared_norms(std::vector<double>& squares, NormRoom& room)
 }
 
 void GatherTerm::weighted_sum(const torch::Tensor& factors, torch::Tensor& out, double beta) {
-  if (beta == 0) out.zero_();
+  if (beta == 0) clear(out);
   const std::int64_t records = indices_.size(0), t = indices_.size(1), n = b_.size(2);
   const Gathered from{indices_.data_ptr<std::int64_t>(),
                       b_.data_ptr<float>(),

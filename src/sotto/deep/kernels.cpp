@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/deep/detail/patch_loops.hpp"
+
 namespace sotto::deep {
 namespace {
 
@@ -16,14 +18,6 @@ using Sgemm = void (*)(const char*, const char*, const int*, const int*, const i
                        const int*);
 Sgemm sgemm() {
   static const auto function = reinterpret_cast<Sgemm>(dlsym(RTLD_DEFAULT, "sgemm_"));
-  return function;
-}
-
-// Likewise its product of a matrix with its own transpose: half the multiplications of sgemm.
-using Ssyrk = void (*)(const char*, const char*, const int*, const int*, const float*, const float*,
-                       const int*, const float*, float*, const int*);
-Ssyrk ssyrk() {
-  static const auto function = reinterpret_cast<Ssyrk>(dlsym(RTLD_DEFAULT, "ssyrk_"));
   return function;
 }
 
@@ -49,6 +43,25 @@ std::vector<double> row_squares(const torch::Tensor& matrix) {
                        squares[i] = squares_of(x + i * n, n);
                    });
   return squares;
+}
+
+void add_product(Columns x, Columns y, std::int64_t m, std::int64_t n, std::int64_t k, float* c,
+                 std::int64_t stride, float beta) {
+  if (sgemm() == nullptr) {
+    auto out = torch::from_blob(c, {m, n}, {stride, 1});
+    const auto product =
+        at::mm(view_of({x.data, x.stride, true}, m, k), view_of({y.data, y.stride}, k, n));
+    if (beta == 0)
+      out.copy_(product);
+    else
+      out.mul_(beta).add_(product);
+    return;
+  }
+  const int rows = static_cast<int>(n), columns = static_cast<int>(m), depth = static_cast<int>(k);
+  const int ldx = static_cast<int>(x.stride), ldy = static_cast<int>(y.stride),
+            ldc = static_cast<int>(stride);
+  const float one = 1;
+  sgemm()("N", "T", &rows, &columns, &depth, &one, y.data, &ldy, x.data, &ldx, &beta, c, &ldc);
 }
 
 void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
@@ -142,23 +155,42 @@ double TermNorms::surcharge(std::int64_t n, std::int64_t d, std::int64_t p) cons
          0x1p-149 * (static_cast<double>(d) * b_ * b_ + static_cast<double>(p) * a_ * a_);
 }
 
-void gram(std::int64_t t, std::int64_t n, Operand x, float* out) {
-  if (ssyrk() == nullptr) return small_product(t, t, n, x, {x.data, x.stride, !x.transposed}, out);
-  // The lower triangle by rows is the upper one by columns.
-  const int size = static_cast<int>(t), depth = static_cast<int>(n),
-            stride = static_cast<int>(x.stride);
-  const float one = 1, zero = 0;
-  ssyrk()("U", x.transposed ? "N" : "T", &size, &depth, &one, x.data, &stride, &zero, out, &size);
+// Products of numbers that lie by column (n rows of t) go through BLAS' kernels for small matrices:
+// blocks of the lower triangle, so deep that a block's numbers stay in the cache. An entry is one
+// sum of n products however it is cut.
+void gram(std::int64_t t, std::int64_t n, Operand x, float* out, double* squares) {
+  constexpr std::int64_t kRows = 16, kColumns = 128, kDepth = 128;
+  thread_local std::vector<float> turned;
+  if (!x.transposed) turned.resize(static_cast<std::size_t>(t * std::min(n, kDepth)));
+  for (std::int64_t k = 0; k < n; k += kDepth) {
+    const std::int64_t depth = std::min(kDepth, n - k);
+    const float* part = turned.data();
+    if (x.transposed)
+      part = x.data + k * t;
+    else
+      transpose(x.data + k, x.stride, t, depth, turned.data());
+    add_squares_of_columns(part, depth, t, squares);
+    for (std::int64_t r = 0; r < t; r += kRows) {
+      const std::int64_t rows = std::min(kRows, t - r);
+      for (std::int64_t c = 0; c < r + rows; c += kColumns)
+        add_product({part + r, t}, {part + c, t}, rows, std::min(kColumns, r + rows - c), depth,
+                    out + r * t + c, t, k == 0 ? 0 : 1);
+    }
+  }
 }
 
-// Each entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2^-24,
-// so the sum of products by at most (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order.
-double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t d, std::int64_t p,
-                    const TermNorms& norms) {
+double Grams::squared_norm(std::int64_t d, Operand a, std::int64_t p, Operand b) {
+  std::fill(squares_.begin(), squares_.end(), 0);
+  float *ga = entries_.data(), *gb = ga + t_ * t_;
+  double *sa = squares_.data(), *sb = sa + t_;
+  gram(t_, d, a, ga, sa);
+  gram(t_, p, b, gb, sb);
+  TermNorms norms;
   double diagonal = 0, below = 0;
-  for (std::int64_t s = 0; s < t; ++s) {
-    diagonal += static_cast<double>(a[s * t + s]) * static_cast<double>(b[s * t + s]);
-    below += dot(a + s * t, b + s * t, s);
+  for (std::int64_t s = 0; s < t_; ++s) {
+    norms.add(sa[s], sb[s]);
+    diagonal += static_cast<double>(ga[s * t_ + s]) * static_cast<double>(gb[s * t_ + s]);
+    below += dot(ga + s * t_, gb + s * t_, s);
   }
   const double sum = diagonal + 2 * below;
   return (sum > 0 ? sum : sum * 0) + norms.surcharge(d + p + 2, d, p);
@@ -171,17 +203,9 @@ std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b
   const std::int64_t sa = a.stride(0), sb = b.stride(0), ta = std::max(a.stride(1), d),
                      tb = std::max(b.stride(1), p);
   for_records(records, [&](std::int64_t first, std::int64_t last) {
-    std::vector<float> grams(static_cast<std::size_t>(2 * t * t));
-    float *ga = grams.data(), *gb = ga + t * t;
-    for (std::int64_t i = first; i < last; ++i) {
-      const float *ai = pa + i * sa, *bi = pb + i * sb;
-      gram(t, d, {ai, ta}, ga);
-      gram(t, p, {bi, tb}, gb);
-      TermNorms norms;
-      for (std::int64_t s = 0; s < t; ++s)
-        norms.add(squares_of(ai + s * ta, d), squares_of(bi + s * tb, p));
-      squares[i] = gram_product(ga, gb, t, d, p, norms);
-    }
+    Grams grams(t);
+    for (std::int64_t i = first; i < last; ++i)
+      squares[i] = grams.squared_norm(d, {pa + i * sa, ta}, p, {pb + i * sb, tb});
   });
   return squares;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using View = Eigen::Map<const Rows>;
-constexpr Eigen::Index kBlock = 512;
+constexpr Eigen::Index kKernelBlock = 512;
 constexpr float kOffset = .5F;
 constexpr unsigned kMostDegree = 8;
 
@@ -61,11 +61,11 @@ KernelComponents KernelComponents::fit(const Points& records, std::size_t compon
       directions.cast<float>();
   // The mean of the public records before they are scaled.
   const View projection(result.parts_.projection.data(), marks.rows(), directions.cols());
-  const std::size_t blocks = (n + kBlock - 1) / kBlock;
+  const std::size_t blocks = (n + kKernelBlock - 1) / kKernelBlock;
   std::vector<Eigen::VectorXd> sums(blocks);
   parallel_blocks(blocks, threads, [&](std::size_t b, unsigned) {
-    const auto first = static_cast<Eigen::Index>(b) * kBlock;
-    const Eigen::Index count = std::min(kBlock, static_cast<Eigen::Index>(n) - first);
+    const auto first = static_cast<Eigen::Index>(b) * kKernelBlock;
+    const Eigen::Index count = std::min(kKernelBlock, static_cast<Eigen::Index>(n) - first);
     const Rows y = kernel(view(records).middleRows(first, count), marks, degree) * projection;
     sums[b] = y.cast<double>().colwise().sum();
   });
@@ -97,11 +97,11 @@ Points KernelComponents::apply(const Points& records, unsigned threads) const {
   const auto narrow = static_cast<Eigen::Index>(components());
   const View projection(parts_.projection.data(), marks.rows(), narrow);
   const Eigen::Map<const Eigen::RowVectorXf> centre(parts_.centre.data(), narrow);
-  const std::size_t block = static_cast<std::size_t>(kBlock);
+  const std::size_t block = static_cast<std::size_t>(kKernelBlock);
   // Always blocks of one size: what becomes of a record must not depend on its company.
   parallel_blocks((records.rows() + block - 1) / block, threads, [&](std::size_t b, unsigned) {
     const std::size_t first = b * block, count = std::min(block, records.rows() - first);
-    Rows x = Rows::Zero(kBlock, marks.cols());
+    Rows x = Rows::Zero(kKernelBlock, marks.cols());
     std::copy_n(records.values.data() + first * records.width, count * records.width, x.data());
     Rows y = kernel(x, marks, parts_.degree) * projection;
     y.rowwise() -= centre;

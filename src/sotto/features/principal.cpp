@@ -12,7 +12,7 @@ namespace sotto::features {
 namespace {
 
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-constexpr Eigen::Index kBlock = 512;
+constexpr Eigen::Index kPrincipalBlock = 512;
 
 }  // namespace
 
@@ -46,16 +46,18 @@ PublicComponents PublicComponents::fit(const Points& records, std::size_t compon
   const auto wide = static_cast<Eigen::Index>(d);
   const unsigned workers = thread_count(threads);
   std::vector<Eigen::MatrixXf> partial(workers);
-  parallel_blocks((n + kBlock - 1) / kBlock, workers, [&](std::size_t b, unsigned thread) {
-    const std::size_t first = b * kBlock, count = std::min<std::size_t>(kBlock, n - first);
-    Rows x(static_cast<Eigen::Index>(count), wide);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t j = 0; j < d; ++j)
-        x(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
-            (records.row(first + i)[j] - result.mean[j]) * result.inverse_deviation[j];
-    if (partial[thread].size() == 0) partial[thread] = Eigen::MatrixXf::Zero(wide, wide);
-    partial[thread].selfadjointView<Eigen::Lower>().rankUpdate(x.transpose());
-  });
+  parallel_blocks(
+      (n + kPrincipalBlock - 1) / kPrincipalBlock, workers, [&](std::size_t b, unsigned thread) {
+        const std::size_t first = b * kPrincipalBlock,
+                          count = std::min<std::size_t>(kPrincipalBlock, n - first);
+        Rows x(static_cast<Eigen::Index>(count), wide);
+        for (std::size_t i = 0; i < count; ++i)
+          for (std::size_t j = 0; j < d; ++j)
+            x(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+                (records.row(first + i)[j] - result.mean[j]) * result.inverse_deviation[j];
+        if (partial[thread].size() == 0) partial[thread] = Eigen::MatrixXf::Zero(wide, wide);
+        partial[thread].selfadjointView<Eigen::Lower>().rankUpdate(x.transpose());
+      });
   Eigen::MatrixXf covariance = Eigen::MatrixXf::Zero(wide, wide);
   for (const auto& p : partial)
     if (p.size() > 0) covariance += p;
@@ -91,24 +93,26 @@ Points PublicComponents::apply(const Points& records, unsigned threads) const {
   const auto narrow = static_cast<Eigen::Index>(components());
   const Eigen::Map<const Rows> directions(parts_.directions.data(), wide, narrow);
   // Always blocks of one size: what becomes of a record must not depend on its company.
-  parallel_blocks((records.rows() + kBlock - 1) / kBlock, threads, [&](std::size_t b, unsigned) {
-    const std::size_t first = b * kBlock,
-                      count = std::min<std::size_t>(kBlock, records.rows() - first);
-    Rows x = Rows::Zero(kBlock, wide);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t j = 0; j < inputs(); ++j)
-        x(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
-            (records.row(first + i)[j] - parts_.mean[j]) * parts_.inverse_deviation[j];
-    const Rows y = x * directions;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto row = y.row(static_cast<Eigen::Index>(i));
-      const double length = std::sqrt(row.cast<double>().squaredNorm());
-      if (!(length > 1e-30) || !std::isfinite(length)) continue;
-      for (std::size_t c = 0; c < components(); ++c)
-        out.row(first + i)[c] =
-            std::clamp(static_cast<float>(row[static_cast<Eigen::Index>(c)] / length), -1.F, 1.F);
-    }
-  });
+  parallel_blocks(
+      (records.rows() + kPrincipalBlock - 1) / kPrincipalBlock, threads,
+      [&](std::size_t b, unsigned) {
+        const std::size_t first = b * kPrincipalBlock,
+                          count = std::min<std::size_t>(kPrincipalBlock, records.rows() - first);
+        Rows x = Rows::Zero(kPrincipalBlock, wide);
+        for (std::size_t i = 0; i < count; ++i)
+          for (std::size_t j = 0; j < inputs(); ++j)
+            x(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+                (records.row(first + i)[j] - parts_.mean[j]) * parts_.inverse_deviation[j];
+        const Rows y = x * directions;
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto row = y.row(static_cast<Eigen::Index>(i));
+          const double length = std::sqrt(row.cast<double>().squaredNorm());
+          if (!(length > 1e-30) || !std::isfinite(length)) continue;
+          for (std::size_t c = 0; c < components(); ++c)
+            out.row(first + i)[c] = std::clamp(
+                static_cast<float>(row[static_cast<Eigen::Index>(c)] / length), -1.F, 1.F);
+        }
+      });
   return out;
 }
 

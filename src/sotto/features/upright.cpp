@@ -12,7 +12,7 @@ namespace {
 constexpr double kRowSpread = 1.0 / 5, kColumnSpread = 1.0 / 7;  // of the side
 constexpr double kPart = .7;                                     // of the way, as a power
 constexpr double kMost = 1.4, kLeast = 1 / 1.4;                  // factors of size
-constexpr std::size_t kBlock = 256;                              // images
+constexpr std::size_t kUprightBlock = 256;                       // images
 
 // Where a pixel of the result comes from: x + lean·y in the source, scaled around the centre.
 struct Pose {
@@ -78,13 +78,15 @@ std::vector<std::uint8_t> upright(std::span<const std::uint8_t> pixels, std::siz
     throw InvalidArgument("these are not whole images of this size");
   std::vector<std::uint8_t> result(pixels.begin(), pixels.end());
   const std::size_t images = pixels.size() / size;
-  parallel_blocks((images + kBlock - 1) / kBlock, threads, [&](std::size_t b, unsigned) {
-    for (std::size_t i = b * kBlock; i < std::min(images, (b + 1) * kBlock); ++i) {
-      Pose pose;
-      if (find_pose(pixels.data() + i * size, side, pose))
-        draw(pixels.data() + i * size, side, pose, result.data() + i * size);
-    }
-  });
+  parallel_blocks((images + kUprightBlock - 1) / kUprightBlock, threads,
+                  [&](std::size_t b, unsigned) {
+                    for (std::size_t i = b * kUprightBlock;
+                         i < std::min(images, (b + 1) * kUprightBlock); ++i) {
+                      Pose pose;
+                      if (find_pose(pixels.data() + i * size, side, pose))
+                        draw(pixels.data() + i * size, side, pose, result.data() + i * size);
+                    }
+                  });
   return result;
 }
 

@@ -98,7 +98,6 @@ nlohmann::json to_json(const Dataset& d) {
   if (d.until != 0) json["until"] = d.until;
   if (!d.period.empty()) json["period"] = d.period;
   if (d.closed) json["closed"] = true;
-  if (d.data_dependent) json["data_dependent"] = true;
   if (!d.people.empty()) json["people"] = d.people;
   if (!d.columns.empty()) json["columns"] = d.columns;
   if (!d.fingerprint.empty()) json["fingerprint"] = d.fingerprint;
@@ -129,7 +128,6 @@ Dataset dataset_from_json(const nlohmann::json& json) {
     d.until = json.value("until", std::int64_t{0});
     d.period = json.value("period", "");
     d.closed = json.value("closed", false);
-    d.data_dependent = json.value("data_dependent", false);
     d.people = json.value("people", "");
     if (json.contains("columns")) d.columns = json.at("columns").get<std::vector<std::string>>();
     d.fingerprint = json.value("fingerprint", "");

@@ -32,9 +32,6 @@ struct Dataset {
   std::int64_t from = 0, until = 0;  // milliseconds since 1970; charged in between only; 0: always
   std::string period;                // how long a period is: month, quarter, half-year, year
   bool closed = false;
-  // Its owner agrees that a release may be charged what it cost on this data set, a statement about
-  // it with a confidence, instead of what it costs on any (PATE). Not a guarantee any more.
-  bool data_dependent = false;
   std::string people;  // another data set about the same people, whose budget every charge uses too
   std::vector<Event> plan;  // pld only
   // What binds the data set to a file, compared by commands that read one. Optional, both.

@@ -65,6 +65,20 @@ TEST(Shuffle, NeverWorseThanNoShuffleAndBetterWithMoreUsers) {
   EXPECT_THROW(shuffle_epsilon_closed_form(5, 100, Delta(1e-6)), AccountingError);
 }
 
+// Truths by enumeration with 60 to 800 digits.
+TEST(Shuffle, IsNotBelowTheTruthWhereDoublesCancelOrOverflow) {
+  EXPECT_GE(shuffle_epsilon(800, 3, Delta(1e-6)).upper, 799.999999);
+  EXPECT_GE(shuffle_delta(800, 3, 720).upper, 1 - 1e-6);
+  EXPECT_GE(shuffle_epsilon(1e300, 1000, Delta(1e-6)).upper, 0.99e300);
+  EXPECT_GE(shuffle_delta(7.990171366778733e-11, 1, 7.990171366770743e-11).upper, 3.995e-23);
+  EXPECT_GE(shuffle_delta(0.0025415084592515596, 5, 0.0025415059177431).upper, 7.99280532e-11);
+  EXPECT_GE(shuffle_delta(1e-16, 1, 0).upper, 4.99e-17);
+  EXPECT_GE(shuffle_epsilon(1e-17, 1, Delta(1e-30)).upper, 0.99e-17);
+  const Enclosure many = shuffle_delta(1, 9'000'000'000'000'000, 1e-4);  // ends, too
+  EXPECT_LE(many.lower, many.upper);
+  EXPECT_LE(many.upper, shuffle_delta(1, 10'000'000'000, 1e-4).upper);
+}
+
 TEST(Amplification, DrawingWithReplacementCostsAtLeastAsMuchAsWithout) {
   const auto gaussian = [](std::uint64_t k, double e) {
     return gaussian_delta_upper(group_mu(0.5, k), e);

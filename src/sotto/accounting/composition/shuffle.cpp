@@ -13,8 +13,12 @@ namespace {
 
 constexpr double kBlocks = 1024;      // of values of C, each bounded by its ends
 constexpr double kBlockShare = 1e-4;  // a block no wider than this of C costs half of it in ε
-constexpr double kError =
-    1e-9;  // relative error of a difference of tails, bounded in docs/math/amplification.md
+// Relative error of a difference of tails, bounded in docs/math/amplification.md. It rests on
+// p − e^ε q without much cancellation, so ε₀ is not tiny there and ε not next to ε₀.
+constexpr double kShuffleError = 1e-9;
+constexpr double kLeastLocal = 1e-3, kLeastGap = 1e-5;
+constexpr double kMostLocal = 600;                    // odds are far from overflow
+constexpr std::uint64_t kMostUsers = 10'000'000'000;  // more can only hide better
 
 // Σ_{i ≥ first} [P(i) − e^ε Q(i)] given C = c, P(i) = p·b(i−1) + (1−p)·b(i), Q mirrored, b = Bin(c,
 // ½).
@@ -60,11 +64,13 @@ Clone clone_of(double local, LocalGuarantee guarantee) {
 }  // namespace
 
 ShuffledReports::ShuffledReports(double local, std::uint64_t population, LocalGuarantee guarantee)
-    : local_(local) {
+    : local_(local), model_(std::max(local, kLeastLocal)) {
   if (!(local >= 0)) throw InvalidArgument("epsilon must be 0 or more");
-  const std::uint64_t others = population - 1;
-  if (others == 0) return;
-  const Clone clone = clone_of(local, guarantee);
+  const std::uint64_t others = std::min(population, kMostUsers) - 1;
+  alone_ = others == 0;
+  if (alone_ || local > kMostLocal) return;
+  as_asked_ = local >= kLeastLocal && population <= kMostUsers;
+  const Clone clone = clone_of(model_, guarantee);
   const auto [low, high] = binomial_window(others, clone.yes);
   const double by_number = static_cast<double>(high - low + 1) / kBlocks,
                by_share = kBlockShare * static_cast<double>(low);
@@ -81,10 +87,13 @@ ShuffledReports::ShuffledReports(double local, std::uint64_t population, LocalGu
 Enclosure ShuffledReports::delta(double epsilon) const {
   if (!(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
   if (epsilon >= local_) return {0, 0};
-  const double p = 1 / (1 + std::exp(-local_)), q = 1 / (1 + std::exp(local_)),
-               odds = std::exp(epsilon);
-  if (blocks_.empty())
-    return {(p - q * odds) * (1 - 1e-14), std::min(1.0, (p - q * odds) * (1 + 1e-14))};
+  // Of one report that all can see: whatever others do, no more is lost.
+  const double single = -std::expm1(epsilon - local_) / (1 + std::exp(-local_)),
+               single_above = std::min(1.0, single * (1 + 1e-14));
+  if (alone_) return {single * (1 - 1e-14), single_above};
+  if (blocks_.empty()) return {0, single_above};
+  const double at = std::min(epsilon, model_ - kLeastGap);  // δ falls with ε
+  const double p = 1 / (1 + std::exp(-model_)), q = 1 / (1 + std::exp(model_)), odds = std::exp(at);
   // Adding an independent fair report is post-processing, so δ given C = c falls with c: a block of
   // values of C is bounded by its ends. Blocks that weigh next to nothing are bounded by the last
   // value known on their left.
@@ -104,8 +113,8 @@ Enclosure ShuffledReports::delta(double epsilon) const {
       lower += b.weight * known;
     }
   }
-  return {std::max(0.0, widen_down(lower, kError)),
-          std::min(1.0, widen_up(upper, kError) + 2 * kTail)};
+  return {as_asked_ && at == epsilon ? std::max(0.0, widen_down(lower, kShuffleError)) : 0.0,
+          std::min(single_above, widen_up(upper, kShuffleError) + 2 * kTail)};
 }
 
 double ShuffledReports::solve(Delta delta, bool upper) const {

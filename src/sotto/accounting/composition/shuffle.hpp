@@ -14,7 +14,8 @@
 //            The closed form of [FMT21], for randomizers chosen one after the other as well, is
 //            kept by name; it is several times larger.
 // Numerics   Positive sums of the parts where P exceeds e^ε Q; C outside a window of probability
-//            1e-40 is charged to δ.
+//            1e-40 is charged to δ. Tiny ε₀, ε next to ε₀ and more than 1e10 users are bounded by
+//            neighbours that cost more, and all by one report that is seen alone.
 // Reference  [FMT21], [BBGN19]; docs/math/amplification.md.
 #pragma once
 
@@ -46,6 +47,9 @@ class ShuffledReports {
   double solve(Delta delta, bool upper) const;  // from that side
 
   double local_;
+  double model_;           // ε₀ of the law below: not less
+  bool alone_ = false;     // one user
+  bool as_asked_ = false;  // the law is that of ε₀ and the population, and not of less privacy
   std::vector<Block> blocks_;
 };
 

@@ -53,6 +53,45 @@ SOTTO_CLONES double dot(const float* x, const float* y, std::int64_t n) {
   return sum;
 }
 
+namespace {
+
+using Four = float __attribute__((vector_size(16), aligned(4), may_alias));
+
+}  // namespace
+
+void transpose(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+               float* to) {
+  const auto one_by_one = [&](std::int64_t r, std::int64_t c) {
+    to[c * rows + r] = from[r * stride + c];
+  };
+  const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  constexpr std::int64_t kLine = 16;  // floats that come from memory together
+  for (std::int64_t r = 0; r < whole_rows; r += 4) {
+    const float* const x = from + r * stride;
+    for (std::int64_t c = 0; c < whole_columns; c += 4) {
+      if (c % kLine == 0)  // what will be asked for next
+        for (int k = 0; k < 4; ++k) __builtin_prefetch(x + k * stride + c + columns);
+      const Four a0 = *reinterpret_cast<const Four*>(x + c),
+                 a1 = *reinterpret_cast<const Four*>(x + stride + c),
+                 a2 = *reinterpret_cast<const Four*>(x + 2 * stride + c),
+                 a3 = *reinterpret_cast<const Four*>(x + 3 * stride + c);
+      const Four b0 = __builtin_shufflevector(a0, a1, 0, 4, 1, 5),
+                 b1 = __builtin_shufflevector(a0, a1, 2, 6, 3, 7),
+                 b2 = __builtin_shufflevector(a2, a3, 0, 4, 1, 5),
+                 b3 = __builtin_shufflevector(a2, a3, 2, 6, 3, 7);
+      float* const y = to + c * rows + r;
+      *reinterpret_cast<Four*>(y) = __builtin_shufflevector(b0, b2, 0, 1, 4, 5);
+      *reinterpret_cast<Four*>(y + rows) = __builtin_shufflevector(b0, b2, 2, 3, 6, 7);
+      *reinterpret_cast<Four*>(y + 2 * rows) = __builtin_shufflevector(b1, b3, 0, 1, 4, 5);
+      *reinterpret_cast<Four*>(y + 3 * rows) = __builtin_shufflevector(b1, b3, 2, 3, 6, 7);
+    }
+    for (std::int64_t c = whole_columns; c < columns; ++c)
+      for (std::int64_t k = r; k < r + 4; ++k) one_by_one(k, c);
+  }
+  for (std::int64_t r = whole_rows; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) one_by_one(r, c);
+}
+
 SOTTO_CLONES void add_floats(double* __restrict to, const float* __restrict from, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) to[k] += from[k];
 }

@@ -10,6 +10,11 @@ namespace sotto::deep {
 double squares_of(const float* x, std::int64_t n);
 double dot(const float* x, const float* y, std::int64_t n);
 
+// to[c·rows + r] = from[r·stride + c]: a matrix of so many rows and columns, the other way round.
+// Asks the memory for what follows in every row.
+void transpose(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+               float* to);
+
 // to += from, in double.
 void add_floats(double* to, const float* from, std::int64_t n);
 // to += factor·from; products of floats are exact in double.

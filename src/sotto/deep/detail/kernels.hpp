@@ -34,6 +34,15 @@ struct Operand {
 void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
                    float beta = 0);
 
+// C (m × n, a row every `stride` floats) = beta·C + XᵀY with X (k × m) and Y (k × n), both by rows:
+// the shape in which BLAS needs no packing when it is small.
+struct Columns {
+  const float* data;
+  std::int64_t stride;
+};
+void add_product(Columns x, Columns y, std::int64_t m, std::int64_t n, std::int64_t k, float* c,
+                 std::int64_t stride, float beta);
+
 // a (B, T, d) and b (B, T, p), last axis contiguous, the others in any order.
 // g_i = b_iᵀ a_i: (B, p·d). When keep is false only the norms are computed and the result is
 // undefined. squares receives ‖g_i‖².
@@ -44,9 +53,6 @@ torch::Tensor outer_products(const torch::Tensor& a, const torch::Tensor& b, boo
 // surcharge for rounding.
 std::vector<double> ghost_squares(const torch::Tensor& a, const torch::Tensor& b);
 
-// X·Xᵀ of the t × n matrix X: the lower triangle of out (t × t, row major); what stands above it is
-// not said.
-void gram(std::int64_t t, std::int64_t n, Operand x, float* out);
 // What the terms of one record's gradient Σ_t b_t a_tᵀ weigh before they cancel. Where the weighted
 // sum adds up terms rather than the gradient that was measured, terms that cancel would still round
 // others away: the surcharge on the squared norm keeps c·mass below
@@ -62,10 +68,27 @@ class TermNorms {
   double mass_ = 0, a_ = 0, b_ = 0;  // Σ_t ‖a_t‖‖b_t‖, Σ_t ‖a_t‖, Σ_t ‖b_t‖
 };
 
-// Σ_ts (A_ts)(B_ts) of two T × T Gram matrices plus the surcharge for their rounding. Reads lower
-// triangles.
-double gram_product(const float* a, const float* b, std::int64_t t, std::int64_t d, std::int64_t p,
-                    const TermNorms& norms);
+// X·Xᵀ of the t × n matrix X: the lower triangle of out (t × t, row major); what stands above it is
+// not said. squares: of the rows of X, added. A transposed X lies in one piece (n rows of t).
+void gram(std::int64_t t, std::int64_t n, Operand x, float* out, double* squares);
+
+// ‖Σ_t b_t a_tᵀ‖² = Σ_ts (a_t·a_s)(b_t·b_s) of one record, with the surcharge for rounding: each
+// entry of a Gram matrix of vectors of length n is off by at most n·u·‖x_t‖‖x_s‖, u = 2⁻²⁴, so the
+// sum of products by at most (d + p + 2)·u·(Σ_t ‖a_t‖‖b_t‖)² to first order.
+class Grams {
+ public:
+  explicit Grams(std::int64_t t)
+      : t_(t),
+        entries_(static_cast<std::size_t>(2 * t * t)),
+        squares_(static_cast<std::size_t>(2 * t)) {}
+  // a: (t, d), b: (t, p), as for gram().
+  double squared_norm(std::int64_t d, Operand a, std::int64_t p, Operand b);
+
+ private:
+  std::int64_t t_;
+  std::vector<float> entries_;
+  std::vector<double> squares_;
+};
 
 // Runs f(first, last) on ranges of records, in parallel.
 void for_records(std::int64_t records, const std::function<void(std::int64_t, std::int64_t)>& f);

@@ -133,17 +133,14 @@ class ConvTerm : public GradientTerm {
     const float* b = b_.data_ptr<float>();
     const std::int64_t t = s.positions;
     for_records(s.records, [&](std::int64_t first, std::int64_t last) {
-      std::vector<float> columns(s.buffer()), grams(static_cast<std::size_t>(2 * t * t));
-      float *ga = grams.data(), *gb = ga + t * t;
+      std::vector<float> columns(s.buffer());
+      Grams grams(t);
       for (std::int64_t i = first; i < last; ++i) {
         s.lay_out(i, columns.data());
-        for (std::int64_t k = 0; k < s.groups; ++k) {
-          const float* a = columns.data() + k * s.patch * t;
-          const float* bk = b + (i * s.groups + k) * s.outputs * t;
-          gram(t, s.patch, {a, t, true}, ga);
-          gram(t, s.outputs, {bk, t, true}, gb);
-          squares[i] += gram_product(ga, gb, t, s.patch, s.outputs, term_norms(a, bk));
-        }
+        for (std::int64_t k = 0; k < s.groups; ++k)
+          squares[i] +=
+              grams.squared_norm(s.patch, {columns.data() + k * s.patch * t, t, true}, s.outputs,
+                                 {b + (i * s.groups + k) * s.outputs * t, t, true});
       }
     });
   }

@@ -184,8 +184,9 @@ class Trainer {
   void plan_sizes(MadeUp&& made_up);
   Seats seats(std::vector<std::int64_t> batch, Rng& rng) const;
   void find_physical_batch(const RecordSource& records);
-  template <class Visit>
-  void for_physical_batches(const RecordSource& records, const Seats& seats, Visit&& visit);
+  using PartVisit = std::function<void(const Batch&, std::span<const std::int64_t> rows)>;
+  void for_physical_batches(const RecordSource& records, const Seats& seats,
+                            const PartVisit& visit);
   std::string fingerprint() const;
   void remember_untrained();
   void restore_untrained();

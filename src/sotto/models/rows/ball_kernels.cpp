@@ -1,6 +1,7 @@
 #include "sotto/models/rows/detail/ball_kernels.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -11,7 +12,31 @@ namespace {
 
 constexpr std::size_t kTile = 8;     // columns of a strip of the packed rows
 constexpr std::size_t kDepth = 256;  // rows packed at once: two strips stay in the first cache
-constexpr std::size_t kLanes = 8, kTogether = 4;
+constexpr std::size_t kLanes = 8, kTogether = 8;
+
+// Eight numbers in a register, or in two where there are no wider ones.
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+using Places = std::int32_t __attribute__((vector_size(kLanes * sizeof(float))));
+
+__attribute__((always_inline)) inline void load(Lanes& lanes, const float* from) {
+  std::memcpy(&lanes, from, sizeof lanes);
+}
+
+// Each lane keeps the lesser of itself and of the one that Order names, the first of equals.
+template <int... Order>
+__attribute__((always_inline)) inline void keep_lesser(Lanes& best, Places& at) {
+  const Lanes other = __builtin_shufflevector(best, best, Order...);
+  const Places there = __builtin_shufflevector(at, at, Order...);
+  const Places take = (other < best) | ((other == best) & (there < at));
+  best = take ? other : best;
+  at = take ? there : at;
+}
+__attribute__((always_inline)) inline std::uint32_t first_of_least(Lanes& best, Places& at) {
+  keep_lesser<4, 5, 6, 7, 0, 1, 2, 3>(best, at);
+  keep_lesser<2, 3, 0, 1, 6, 7, 4, 5>(best, at);
+  keep_lesser<1, 0, 3, 2, 5, 4, 7, 6>(best, at);
+  return static_cast<std::uint32_t>(at[0]);
+}
 
 // out[a][b] = Σ_r left[r][a]·right[r][b] over strips of kTile columns.
 SOTTO_CLONES void multiply_strips(const double* left, const double* right, std::size_t depth,
@@ -59,39 +84,40 @@ void add_products(const float* rows, std::size_t count, std::size_t width, doubl
   }
 }
 
-// Several rows side by side hide the latency of each; what a row goes through is the same alone.
+// Scores of kTogether rows at once against kLanes centres: the sums stay in registers, and
+// several rows hide the latency of each. Lane by lane the best so far and where it was.
 SOTTO_CLONES void nearest_centres(const float* rows, std::size_t count, std::size_t width,
                                   const float* centres, const float* offsets, std::size_t padded,
                                   std::uint32_t* nearest) {
   for (std::size_t r = 0; r < count; r += kTogether) {
     const float* row[kTogether];
     for (std::size_t t = 0; t < kTogether; ++t) row[t] = rows + std::min(r + t, count - 1) * width;
-    float best[kTogether];
-    std::uint32_t at[kTogether] = {};
-    for (float& b : best) b = std::numeric_limits<float>::infinity();
+    Lanes best[kTogether];
+    Places at[kTogether];
+    for (std::size_t t = 0; t < kTogether; ++t) {
+      best[t] = Lanes{} + std::numeric_limits<float>::infinity();
+      at[t] = Places{};
+    }
     for (std::size_t from = 0; from < padded; from += kLanes) {
-      float lanes[kTogether][kLanes];
-      for (std::size_t t = 0; t < kTogether; ++t)
-        for (std::size_t l = 0; l < kLanes; ++l) lanes[t][l] = offsets[from + l];
-      for (std::size_t j = 0; j < width; ++j) {
-        const float* centre = centres + j * padded + from;
-#pragma GCC unroll 4
-        for (std::size_t t = 0; t < kTogether; ++t) {
-          const float x = row[t][j];
+      Lanes sum[kTogether], centre;
+      load(centre, offsets + from);
 #pragma GCC unroll 8
-          for (std::size_t l = 0; l < kLanes; ++l) lanes[t][l] -= x * centre[l];
-        }
+      for (std::size_t t = 0; t < kTogether; ++t) sum[t] = centre;
+      for (std::size_t j = 0; j < width; ++j) {
+        load(centre, centres + j * padded + from);
+#pragma GCC unroll 8
+        for (std::size_t t = 0; t < kTogether; ++t) sum[t] -= row[t][j] * centre;
       }
+      const Places here = Places{0, 1, 2, 3, 4, 5, 6, 7} + static_cast<std::int32_t>(from);
+#pragma GCC unroll 8
       for (std::size_t t = 0; t < kTogether; ++t) {
-        for (std::size_t l = 0; l < kLanes; ++l) {
-          if (lanes[t][l] < best[t]) {
-            best[t] = lanes[t][l];
-            at[t] = static_cast<std::uint32_t>(from + l);
-          }
-        }
+        const Places less = sum[t] < best[t];
+        best[t] = less ? sum[t] : best[t];
+        at[t] = less ? here : at[t];
       }
     }
-    for (std::size_t t = 0; t < kTogether && r + t < count; ++t) nearest[r + t] = at[t];
+    for (std::size_t t = 0; t < kTogether && r + t < count; ++t)
+      nearest[r + t] = first_of_least(best[t], at[t]);
   }
 }
 

@@ -3,41 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+
+#include "sotto/models/synthesis/detail/density_fit.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr double kSure = 3;         // standard deviations from which a count is told from noise
-constexpr double kAnywhere = 0.02;  // of what is likely: as likely in one place as in another
+constexpr double kSure = 3;  // standard deviations from which a count is told from noise
 
-// How likely a number is at a place between the bounds, up to a factor: a bell with the mean and
-// the variance of noisy counts of equal parts, where they show one.
-class Bell {
- public:
-  Bell(std::span<const double> counts, double deviation) {
-    const auto parts = static_cast<double>(counts.size());
-    double total = 0, first = 0, second = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const double x = (static_cast<double>(i) + 0.5) / parts;
-      total += counts[i];
-      first += counts[i] * x;
-      second += counts[i] * x * x;
-    }
-    if (!(total > kSure * deviation * std::sqrt(parts))) return;
-    mean_ = std::clamp(first / total, 0.0, 1.0);
-    const double variance = second / total - mean_ * mean_;
-    if (variance < kFlat) variance_ = std::max(variance, 1 / (parts * parts));
-  }
-  double operator()(double place) const {
-    if (!(variance_ > 0)) return 1;
-    const double bell = std::exp(-(place - mean_) * (place - mean_) / (2 * variance_));
-    return kAnywhere + (1 - kAnywhere) * bell / std::sqrt(2 * M_PI * variance_);
-  }
-
- private:
-  static constexpr double kFlat = 1.0 / 12;  // the variance of what lies anywhere
-  double mean_ = 0.5, variance_ = 0;         // 0: anywhere
-};
+// Levels that add up to the total: those of many cells, noisier than others, give way most.
+void reconcile(ColumnLevels& made, double total) {
+  const std::vector<double> cells(made.noisy.begin(), made.noisy.end());
+  made.counts = reconciled(made.counts, cells, total);
+  double sum = 0, squares = 0;
+  for (const double c : cells) sum += c, squares += c * c;
+  if (made.levels > 1) made.deviation *= std::sqrt(1 - squares / (sum * sum));
+}
 
 }  // namespace
 
@@ -75,10 +57,14 @@ void ColumnCounts::add(const Table& block, std::int64_t target_weight,
 }
 
 ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts, double deviation,
-                                  std::uint32_t few, double bar) const {
+                                  std::uint32_t few, double bar, double all) const {
   const Column& column = columns_[j];
   const CellOrder order = cells_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories;
-  if (column.part.empty()) return grouped(counts, deviation, order, cells_.stride(j), few, bar);
+  if (column.part.empty()) {
+    ColumnLevels made = grouped(counts, deviation, order, cells_.stride(j), few, bar);
+    reconcile(made, all);
+    return made;
+  }
   // Whole numbers and what lies between them, each where it is told from noise, or the larger.
   const std::size_t size = column.size / (column.between ? 2 : 1);
   const auto sum = [](std::span<const double> some) {
@@ -95,18 +81,26 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
   for (std::size_t i = 0; i < size; ++i)
     parts[i] = (with_wholes ? counts[i] : 0) + (with_gaps ? counts[size + i] : 0);
   if (with_wholes && with_gaps) deviation *= std::sqrt(2.0);
-  const Bell bell(parts, deviation);
+  std::optional<FittedDensity> density;
   std::vector<double> likely;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    likely.push_back(bell((static_cast<double>(i) + 0.5) / static_cast<double>(parts.size())));
-  const ColumnLevels coarse = grouped(parts, deviation, order, 0, few, bar, likely);
-  ColumnLevels made{
-      .levels = coarse.levels, .counts = coarse.counts, .deviation = coarse.deviation};
+  if (size <= kMostParts) {
+    density = fitted_density(parts, deviation, all);
+    parts = density->parts;
+    deviation = density->deviation;
+    for (std::size_t i = 0; i < size; ++i) likely.push_back(density->mass(i));
+  }
+  ColumnLevels coarse = grouped(parts, deviation, order, 0, few, bar, likely);
+  if (!density) reconcile(coarse, all);
+  ColumnLevels made{.levels = coarse.levels,
+                    .counts = coarse.counts,
+                    .noisy = coarse.noisy,
+                    .deviation = coarse.deviation};
   // Inside a part cells share as is likely, in proportion to their widths where there are any.
   const auto is_gap = [&](std::size_t c) { return column.between && c % cells_.stride(j) != 0; };
   std::vector<double> wholes(parts.size()), rest(parts.size());
   const auto weight = [&](std::uint32_t c) {
-    return bell(cells_.place(j, c)) * (column.between ? 1.0 : cells_.width(j, c));
+    return (density ? density->at(cells_.place(j, c)) : 1) *
+           (column.between ? 1.0 : cells_.width(j, c));
   };
   for (std::uint32_t c = 0; c < column.part.size(); ++c)
     (is_gap(c) ? rest : wholes)[column.part[c]] += weight(c);

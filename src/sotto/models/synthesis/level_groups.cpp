@@ -106,6 +106,7 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
         if (made.level[c] == l) cells.push_back(c);
     const auto size = static_cast<double>(cells.size());
     noisy += size;
+    made.noisy.push_back(static_cast<std::uint32_t>(cells.size()));
     for (const std::size_t c : cells) made.counts[l] += counts[c];
     double weights = 0, spread = 0, total = 0;
     const auto weight = [&](std::size_t c) { return likely.empty() ? 1 : likely[c]; };

@@ -12,11 +12,17 @@ namespace sotto {
 namespace {
 
 // Of the budget: columns, choice, pairs.
-constexpr double kMany[] = {0.22, 0.04, 0.74}, kFew[] = {0.50, 0.10, 0.40};
+constexpr double kMany[] = {0.22, 0.04, 0.74};
+// few: columns have kMost of it where the records are kHardly deviations of the noise that all of
+// it would leave, kLeast where they are kWell; of what is left the choice has kChoice.
+constexpr double kMost = 0.8, kLeast = 0.65, kHardly = 40, kWell = 200, kChoice = 0.2;
 constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
-constexpr double kPartOfRecords = 0.4;  // of the records: the noise of a pair in all its cells
+constexpr double kPartOfRecords = 0.5;  // of the records: the noise of a pair in all its cells
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
-constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4, kFewestCells = 4;
+constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
+constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;
+constexpr double kSmoothed = 0.8;  // cells for each deviation of noise
+constexpr double kTargetOf = 10;   // columns for which the target is counted once more, squared
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 
@@ -45,18 +51,18 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
     : relation(facts.relation), contributions(facts.contributions), columns(cells.columns()) {
   const double n = facts.rows ? static_cast<double>(*facts.rows) : 0x1p40;
   const Noise noise(facts, budget);
-  const auto spend = [&](const double(&shares)[3]) {
-    share_of_columns = shares[0];
-    share_of_choice = shares[1];
-    share_of_pairs = shares[2];
-  };
   if (alone || pairs() == 0) {
     route = PairRoute::none;
   } else if (noise(kMany[1], static_cast<double>(pairs())) <= kSureScores * n) {
-    spend(kMany);
+    share_of_columns = kMany[0], share_of_choice = kMany[1], share_of_pairs = kMany[2];
   } else {
     route = PairRoute::few;
-    spend(kFew);
+    const double seen = n / noise(1, static_cast<double>(columns));
+    share_of_columns =
+        std::clamp(kMost - (kMost - kLeast) * std::log(seen / kHardly) / std::log(kWell / kHardly),
+                   kLeast, kMost);
+    share_of_choice = kChoice * (1 - share_of_columns);
+    share_of_pairs = 1 - share_of_columns - share_of_choice;
     const bool classes = cells.target() && !cells.is_numeric(*cells.target());
     // The noise of one of m pairs in all its cells, as a part of the records.
     const auto part = [&](std::uint32_t l, std::size_t m) {
@@ -81,14 +87,18 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
         share_of_pairs += share_of_choice;
         share_of_choice = 0;
       }
-      target_weight =
-          std::max<std::int64_t>(1, std::llround(std::sqrt(static_cast<double>(columns) / 4)));
+      target_weight = std::max<std::int64_t>(
+          1, std::llround(std::sqrt(static_cast<double>(columns) / kTargetOf)));
     }
   }
   const double sigma = noise(share_of_columns, static_cast<double>(columns));
-  const double told = n / (2 * sigma), together = 2 * std::pow(n / (6 * sigma), 2);
+  // As many cells as each can be told from noise, and halves of them together well. Where that
+  // would be few, some more: they are smoothed, and two bells are not one.
+  const double ratio = n / sigma;
+  const double told = std::min(ratio / 2, 2 * std::pow(ratio / 6, 2));
+  const double smoothed = std::min(kSmoothed * ratio, double{kUsualCells});
   coarse = static_cast<std::uint32_t>(
-      std::clamp(std::min(told, together), double{kFewestCells}, 65535.0));
+      std::clamp(std::max(told, smoothed), double{kFewestCells}, 65535.0));
 }
 
 std::size_t SynthesisDesign::pair_cells() const {

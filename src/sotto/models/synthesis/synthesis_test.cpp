@@ -301,7 +301,7 @@ TEST(ColumnCounts, NumbersBetweenWholeOnesKeepTheirPlace) {
     std::vector<int128> sums(counts.size());
     counts.add(table_of(rows, encoder), 1, sums);
     const std::vector<double> all(sums.begin(), sums.end());
-    const ColumnLevels made = counts.levels(0, counts.of(0, all), 1, 4, 100);
+    const ColumnLevels made = counts.levels(0, counts.of(0, all), 1, 4, 100, 500);
     double old = 0, total = 0, gaps = 0;
     for (std::uint32_t c = 0; c < made.level.size(); ++c) {
       const double share = made.share[c] * made.counts[made.level[c]] / 500;

@@ -85,7 +85,7 @@ class SynthesisTraining final : public TrainingPlan {
     markov.fit(
         model.measured, model.total, kIterations,
         [&](std::uint64_t done) { progress.advance(done); },
-        design_.route == PairRoute::few ? kShrunken : MarkovModel::kNoise);
+        design_.route == PairRoute::many ? MarkovModel::kNoise : kShrunken);
     progress.finish();
     model.potentials = markov.potentials();
     return finished(synthesis_generator(std::move(model), facts_));
@@ -144,8 +144,9 @@ class SynthesisTraining final : public TrainingPlan {
       const double bar = few && classes                  ? -std::numeric_limits<double>::infinity()
                          : few && columns_.is_numeric(j) ? model.total / design_.levels
                                                          : std::numeric_limits<double>::infinity();
-      ColumnLevels made = counts_.levels(
-          j, counts_of(j), deviation(mechanisms_.columns(), weight_of(j)), levels, bar);
+      ColumnLevels made =
+          counts_.levels(j, counts_of(j), deviation(mechanisms_.columns(), weight_of(j)), levels,
+                         bar, model.total);
       model.measured.push_back({{static_cast<std::uint32_t>(j)}, made.counts, made.deviation});
       model.columns.push_back(std::move(made));
     }

@@ -34,9 +34,10 @@ class ColumnCounts {
   void add(const Table& block, std::int64_t target_weight, std::span<int128> total) const;
 
   // From noisy counts, with this deviation each, to levels of cells. bar: a count from which a
-  // level stands alone, where it is below what is told from noise.
+  // level stands alone, where it is below what is told from noise. all: the records; the counts of
+  // the levels add up to them.
   ColumnLevels levels(std::size_t column, std::span<const double> counts, double deviation,
-                      std::uint32_t few, double bar) const;
+                      std::uint32_t few, double bar, double all) const;
 
  private:
   struct Column {

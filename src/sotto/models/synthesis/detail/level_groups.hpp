@@ -29,6 +29,7 @@ struct ColumnLevels {
   std::vector<std::uint32_t> level = {};  // of each cell
   std::vector<double> share = {};         // of each cell in its level
   std::vector<double> counts = {};        // noisy, of each level
+  std::vector<std::uint32_t> noisy = {};  // cells that these are sums of
   double deviation = 0;                   // of these: of levels of many cells more than of others
 };
 
