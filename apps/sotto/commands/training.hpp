@@ -13,8 +13,8 @@
 
 namespace sotto::cli {
 
-// What a paid run that writes files takes: --dataset, --sign, a ledger, a budget, a dry run, a seed,
-// and how to print.
+// What a paid run that writes files takes: --dataset, --sign, a ledger, a budget, a dry run,
+// a seed, and how to print.
 std::vector<Option> certified_run_options();
 
 // The kind of model that --model says; without it the family's first kind for the schema's target.
