@@ -165,7 +165,7 @@ double shuffled_binary_delta_above(double local, std::uint64_t population, doubl
                                    double slack) {
   const double p = 1 / (1 + std::exp(-local)), q = 1 / (1 + std::exp(local));
   const double more = std::expm1(epsilon),
-               u = (std::exp(local) - std::exp(epsilon)) * q;  // p − e^ε q
+               u = std::exp(epsilon) * std::expm1(local - epsilon) * q;  // p − e^ε q
   const std::uint64_t others = population - 1;
   struct Answers {
     std::uint64_t first, last;  // numbers of ones

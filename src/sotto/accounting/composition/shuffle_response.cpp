@@ -138,19 +138,19 @@ double ShuffledResponse::delta_lower(double epsilon) const {
   if (!(epsilon >= 0)) throw InvalidArgument("epsilon must be 0 or more");
   if (epsilon > local_ - kLeastDistance) return 0;
   const double k = static_cast<double>(categories_), odds = std::exp(local_), x = std::exp(epsilon),
-               more = std::expm1(epsilon), q = 1 / (odds + k - 1), p = odds * q;
+               more = std::expm1(epsilon), over = x * std::expm1(local_ - epsilon),
+               q = 1 / (odds + k - 1), p = odds * q;
   double best = 0;
   if (categories_ >= 3) {  // all others give a third answer
     const double rest = (odds + k - 3) * q;
-    best = share_below({odds - x, -more * (k - 2) * q / rest, 1 - x * odds, q, q, rest},
-                       population_, part_);
+    best = share_below({over, -more * (k - 2) * q / rest, 1 - x * odds, q, q, rest}, population_,
+                       part_);
   }
   // All others give the second answer, and the first; middles are never above the highs' mean.
   const double middle = (k - 2) * q;
-  best = std::max(best,
-                  share_below({odds - x, -more, 1 / odds - x, q, p, middle}, population_, part_));
+  best = std::max(best, share_below({over, -more, 1 / odds - x, q, p, middle}, population_, part_));
   return std::max(
-      best, share_below({1 - x / odds, -more, 1 - x * odds, p, q, middle}, population_, part_));
+      best, share_below({over / odds, -more, 1 - x * odds, p, q, middle}, population_, part_));
 }
 
 double ShuffledResponse::epsilon_upper(Delta delta) const {
