@@ -180,10 +180,19 @@ Tensor conv_padding_kernel(const Tensor& input, const Tensor& weight, const Mayb
   return kPlain(input, weight, bias, stride, padding, dilation, groups);
 }
 
+bool any_records(const Tensor& input, at::TensorList states) {
+  rows::Pass* const pass = rows::Pass::current();
+  if (pass == nullptr || pass->axis(input).holds_records()) return true;
+  return std::any_of(states.begin(), states.end(),
+                     [&](const Tensor& s) { return pass->axis(s).holds_records(); });
+}
+
 Tensor max_pool2d_kernel(const Tensor& input, IntArrayRef kernel, IntArrayRef stride,
                          IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   const Plain plain(kKey);
-  if (recording() && can_pool(input, kernel, stride, padding, dilation, ceil_mode)) {
+  // Public values stay public, also when there happen to be as many of them as records.
+  if (recording() && any_records(input, {}) &&
+      can_pool(input, kernel, stride, padding, dilation, ceil_mode)) {
     const auto axis = axis_of(input, 3);
     if (axis && is_first(*axis)) return deep::max_pool2d(input, kernel, stride);
   }
@@ -266,13 +275,6 @@ Tensor batch_norm_kernel(const Tensor& input, const MaybeTensor& weight, const M
 
 bool any_trains(at::TensorList weights) {
   return std::any_of(weights.begin(), weights.end(), [](const Tensor& w) { return trains(w); });
-}
-
-bool any_records(const Tensor& input, at::TensorList states) {
-  rows::Pass* const pass = rows::Pass::current();
-  if (pass == nullptr || pass->axis(input).holds_records()) return true;
-  return std::any_of(states.begin(), states.end(),
-                     [&](const Tensor& s) { return pass->axis(s).holds_records(); });
 }
 
 template <Cell kCell, class PlainCall>

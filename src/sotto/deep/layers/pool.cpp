@@ -82,7 +82,10 @@ bool can_pool(const torch::Tensor& input, at::IntArrayRef kernel, at::IntArrayRe
   if (input.dim() != 4 || input.scalar_type() != torch::kFloat || !input.device().is_cpu() ||
       !input.is_contiguous() || input.numel() == 0)
     return false;
-  if (ceil_mode || kernel.empty() || !all_equal(padding, 0) || !all_equal(dilation, 1))
+  if (ceil_mode || !all_equal(padding, 0) || !all_equal(dilation, 1)) return false;
+  // Others are refused by LibTorch, which may say so.
+  if (kernel.empty() ||
+      std::max({kernel.size(), stride.size(), padding.size(), dilation.size()}) > 2)
     return false;
   const PoolShape s = shape_of(input, kernel, stride);
   return s.kernel_height >= 1 && s.kernel_width >= 1 && s.down >= 1 && s.across >= 1 &&

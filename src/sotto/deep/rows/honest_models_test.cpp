@@ -79,6 +79,20 @@ struct Residual : nn::Module {
   }
 };
 
+// Pooled prototypes are public, also when there are as many of them as records.
+TEST(HonestModels, PooledConstantsOfAnyNumber) {
+  torch::manual_seed(3);
+  const auto y = classes();
+  for (const std::int64_t prototypes : {B - 1, B, B + 1}) {
+    nn::Linear last(prototypes, 5);
+    const auto bank = last->register_buffer("bank", torch::rand({prototypes, 1, 4, 4}));
+    EXPECT_TRAINED(*last, torch::rand({B, 4}), y, [&](auto& a, auto& b) {
+      const auto near = a.mm(torch::max_pool2d(bank, {2, 2}, {2, 2}).flatten(1).t());
+      return F::cross_entropy(last(near), b, F::CrossEntropyFuncOptions().reduction(torch::kNone));
+    });
+  }
+}
+
 TEST(HonestModels, Images) {
   torch::manual_seed(2);
   const auto y = classes();
