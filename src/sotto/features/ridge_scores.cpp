@@ -9,13 +9,13 @@
 namespace sotto::features {
 namespace {
 
-using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-constexpr std::size_t kBlock = 1024;
+using RidgeRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+constexpr std::size_t kRidgeBlock = 1024;
 
 // Some rows, with the constant.
 template <class Pick>
-Rows rows_with(const Points& all, std::size_t count, float constant, Pick&& pick) {
-  Rows x(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(all.width + 1));
+RidgeRows rows_with(const Points& all, std::size_t count, float constant, Pick&& pick) {
+  RidgeRows x(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(all.width + 1));
   for (std::size_t i = 0; i < count; ++i) {
     const auto row = all.row(pick(i));
     std::copy(row.begin(), row.end(), x.row(static_cast<Eigen::Index>(i)).data());
@@ -43,10 +43,11 @@ std::vector<double> ridge_scores(const Points& all, std::span<const std::size_t>
   const auto narrow = static_cast<Eigen::Index>(classes);
   Eigen::MatrixXf products = Eigen::MatrixXf::Zero(wide, wide);
   Eigen::MatrixXf sums = Eigen::MatrixXf::Zero(wide, narrow);
-  for (std::size_t first = 0; first < known.size(); first += kBlock) {
-    const std::size_t count = std::min(kBlock, known.size() - first);
-    const Rows x = rows_with(all, count, constant, [&](std::size_t i) { return known[first + i]; });
-    Rows t(x.rows(), narrow);
+  for (std::size_t first = 0; first < known.size(); first += kRidgeBlock) {
+    const std::size_t count = std::min(kRidgeBlock, known.size() - first);
+    const RidgeRows x =
+        rows_with(all, count, constant, [&](std::size_t i) { return known[first + i]; });
+    RidgeRows t(x.rows(), narrow);
     for (std::size_t i = 0; i < count * classes; ++i)
       t.data()[i] = static_cast<float>(targets[first * classes + i]);
     products.selfadjointView<Eigen::Lower>().rankUpdate(x.transpose());
@@ -56,9 +57,10 @@ std::vector<double> ridge_scores(const Points& all, std::span<const std::size_t>
   a.diagonal().array() += ridge * unit;
   const Eigen::MatrixXf w = a.llt().solve(sums.cast<double>()).cast<float>();
   std::vector<double> scores(all.rows() * classes);
-  for (std::size_t first = 0; first < all.rows(); first += kBlock) {
-    const std::size_t count = std::min(kBlock, all.rows() - first);
-    const Rows y = rows_with(all, count, constant, [&](std::size_t i) { return first + i; }) * w;
+  for (std::size_t first = 0; first < all.rows(); first += kRidgeBlock) {
+    const std::size_t count = std::min(kRidgeBlock, all.rows() - first);
+    const RidgeRows y =
+        rows_with(all, count, constant, [&](std::size_t i) { return first + i; }) * w;
     for (std::size_t i = 0; i < count * classes; ++i) {
       const auto v = static_cast<double>(y.data()[i]);
       scores[first * classes + i] = std::isfinite(v) ? v : 0;
