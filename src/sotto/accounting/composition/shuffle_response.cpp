@@ -40,7 +40,7 @@ double meeting_epsilon(const std::function<double(double)>& delta_at, double mos
   return above ? b.high : b.low;
 }
 
-// A lower bound of ε by one of δ, which is not looked at where it would cancel; most: the largest ε.
+// A lower bound of ε by one of δ, not asked for where it would cancel; most: the largest ε.
 double lower_below(const std::function<double(double)>& delta_at, double most,
                    std::uint64_t population, Delta delta) {
   if (!(most >= kLeastResponse) || !(most < 30) || population > 1'000'000'000) return 0;
