@@ -11,8 +11,10 @@
 namespace sotto {
 namespace {
 
-// Over so wide a loss a grid takes long and says no more than any other bound.
+// Over so wide a loss a fine grid takes long and says nothing that matters. Mixtures, whose cells
+// are the slowest, are not computed at all.
 constexpr double kMeaningless = 1e5;
+constexpr double kRough = 3e-2;
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 
 const GaussianPiece* plain_gaussian(const LossLaw& law) {
@@ -171,10 +173,17 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     candidates = candidates_for(question, moments, direction);
   }
   const double about = question.for_epsilon ? candidates.front().saddle.epsilon : question.value;
-  if (about > kMeaningless)
-    throw AccountingError(
-        "the privacy loss is beyond 100000, where no distribution of it is computed",
-        "this protects nothing; more noise or fewer steps are needed");
+  if (about > kMeaningless) {
+    if (cell_price_ > 1)
+      throw AccountingError(
+          "the privacy loss is beyond 100000, where no distribution of it is computed",
+          "this protects nothing; more noise or fewer steps are needed");
+    if (question.tolerance < kRough) {
+      Question rough = question;
+      rough.tolerance = kRough;
+      return answer(rough, direction);
+    }
+  }
   CertifiedInterval best;
   Refined first;
   for (const Candidate& c : candidates) {
