@@ -43,12 +43,24 @@ struct Finding {
   std::string change, what;
 };
 
-Relation declared_relation(const Arguments& inner) {
+// What neighbours are, as the inner command has it.
+struct Neighbourhood {
+  Relation relation = Relation::add_remove;
+  std::optional<UserColumn> user;  // they differ in one user, not in one record
+  const char* unit() const { return user ? "user" : "record"; }
+};
+
+Neighbourhood declared_neighbours(const Arguments& inner) {
+  Neighbourhood result;
+  if (find_option(inner.command(), "schema") != nullptr && inner.given("schema")) {
+    const Schema schema = Schema::from_file(inner.text("schema"));
+    result.relation = schema.relation;
+    if (schema.unit == Unit::user)
+      result.user = UserColumn{schema.user()->name, schema.max_contributions};
+  }
   const bool has = find_option(inner.command(), "relation") != nullptr;
-  if (has && inner.given("relation")) return parse_relation(inner.text("relation"));
-  if (find_option(inner.command(), "schema") != nullptr && inner.given("schema"))
-    return Schema::from_file(inner.text("schema")).relation;
-  return Relation::add_remove;
+  if (has && inner.given("relation")) result.relation = parse_relation(inner.text("relation"));
+  return result;
 }
 
 std::vector<Change> chosen_changes(const Arguments& arguments, Relation relation) {
@@ -76,19 +88,23 @@ Arguments checked_replay(const Call& call) {
 }
 
 void print(const std::vector<Finding>& findings, std::size_t pairs, std::size_t queries,
-           double move, Relation relation, Context& context) {
+           double move, const Neighbourhood& neighbours, Context& context) {
+  const std::string how = fmt::format("{}{}", name(neighbours.relation),
+                                      neighbours.user ? ", all records of a user" : "");
   if (findings.empty()) {
     context.out.print(
         "{} pairs of neighbouring files ({}): nothing visible differs but noised values\n"
         "{} noised queries compared; the largest move was {:.4g} of the declared sensitivity\n",
-        pairs, name(relation), queries, move);
+        pairs, how, queries, move);
     return;
   }
-  context.out.print("{} of {} pairs of neighbouring files ({}) tell records apart:\n",
-                    findings.size(), pairs, name(relation));
+  context.out.print("{} of {} pairs of neighbouring files ({}) tell {}s apart:\n", findings.size(),
+                    pairs, how, neighbours.unit());
   for (std::size_t i = 0; i < std::min(findings.size(), kShown); ++i) {
     const Finding& f = findings[i];
-    const std::string whom = f.record > 0 ? fmt::format("record {}", f.record) : "a new record";
+    const std::string whom = f.record == 0     ? fmt::format("a new {}", neighbours.unit())
+                             : neighbours.user ? fmt::format("the user of record {}", f.record)
+                                               : fmt::format("record {}", f.record);
     context.out.print("  pair {} ({} {}): {}\n", f.pair, f.change, whom, f.what.substr(0, 400));
   }
 }
@@ -109,10 +125,10 @@ void run_audit_replay(const Arguments& arguments, Context& context) {
     deep_run("audit", all)(arguments, context);
     return;
   }
-  const Relation relation = declared_relation(inner);
-  const std::vector<Change> changes = chosen_changes(arguments, relation);
+  const Neighbourhood neighbours = declared_neighbours(inner);
+  const std::vector<Change> changes = chosen_changes(arguments, neighbours.relation);
   Workshop workshop;
-  const std::unique_ptr<ReplayedData> data = ReplayedData::of(inner, workshop);
+  const std::unique_ptr<ReplayedData> data = ReplayedData::of(inner, neighbours.user, workshop);
   const std::string made = workshop.place("made");
   Words base = words;
   for (const char* option : {"out", "certificate", "checkpoint"})
@@ -157,13 +173,14 @@ void run_audit_replay(const Arguments& arguments, Context& context) {
           {{"pair", f.pair}, {"change", f.change}, {"record", f.record}, {"what", f.what}});
     context.out.print("{}\n", Json({{"schema", 1},
                                     {"pairs", pairs},
-                                    {"relation", name(relation)},
+                                    {"relation", name(neighbours.relation)},
+                                    {"unit", neighbours.unit()},
                                     {"queries", queries},
                                     {"largest_move", move},
                                     {"findings", list}})
                                   .dump());
   } else {
-    print(findings, pairs, queries, move, relation, context);
+    print(findings, pairs, queries, move, neighbours, context);
   }
   if (findings.empty()) return;
   context.out.flush();
@@ -180,7 +197,8 @@ Command audit_replay_command() {
       .name = "replay",
       .summary = "run a command on neighbouring files and compare all that is visible",
       .description =
-          "Each pair of files differs in one record. Both runs use one tape of randomness, and "
+          "Each pair of files differs in one record, or in all records of one user where the "
+          "schema has users. Both runs use one tape of randomness, and "
           "the second is given what the first released; so no noised query may move by more than "
           "its declared sensitivity, and exit code, both outputs and all files must be equal. "
           "What the command prints is thrown away: nothing is released and nothing is charged.",

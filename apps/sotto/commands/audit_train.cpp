@@ -137,7 +137,7 @@ Command audit_train_command() {
        .value = "M",
        .help = "made-up records, each put into the data by a fair coin",
        .fallback = "500",
-       .range = Range::between(4, 1e6)},
+       .range = Range::between(kLeastCanaries, 1e6)},
       {.name = "canary",
        .type = Type::choice,
        .value = "KIND",

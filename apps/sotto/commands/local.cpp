@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 
 #include "sotto/core/error.hpp"
@@ -50,9 +51,8 @@ void add_protocol_options(Command& command, bool with_auto) {
       {.name = "epsilon",
        .type = Type::number,
        .value = "E",
-       .help = "privacy of one report",
+       .help = "privacy of one report; needed, but by rappor, whose options say it",
        .range = Range::above(0),
-       .required = true,
        .group = group},
       {.name = "values",
        .type = Type::list,
@@ -91,8 +91,13 @@ void add_protocol_options(Command& command, bool with_auto) {
 }
 
 local::Declaration declared_protocol(const Arguments& arguments) {
-  local::Declaration start{.protocol = arguments.text("protocol"),
-                           .epsilon = arguments.number("epsilon")};
+  local::Declaration start{.protocol = arguments.text("protocol"), .epsilon = 0};
+  if (arguments.given("epsilon")) {
+    start.epsilon = arguments.number("epsilon");
+  } else if (start.protocol == "auto" || !local::protocol_kind(start.protocol).derives_epsilon) {
+    throw InvalidArgument(fmt::format("--protocol {} needs --epsilon E", start.protocol),
+                          "typical values lie between 0.5 (strong) and 4 (weak)");
+  }
   const int ways =
       arguments.given("values") + arguments.given("values-file") + arguments.given("domain");
   if (ways > 1)
@@ -122,6 +127,11 @@ local::Declaration declared_protocol(const Arguments& arguments) {
 nlohmann::ordered_json central_json(const local::Declaration& declaration, std::uint64_t reports,
                                     Delta delta, Context& context) {
   if (declaration.whole("epochs") > 1 || reports == 0) return nullptr;
+  if (delta.value() * std::sqrt(static_cast<double>(reports)) >= 1)
+    throw InvalidArgument(
+        fmt::format("--delta is {}; for {} reports it must be below 1/sqrt(reports) = {:.3g}",
+                    delta.value(), reports, 1 / std::sqrt(static_cast<double>(reports))),
+        "choose delta far below 1/reports");
   const Bound bound = local::central_guarantee(declaration, reports, delta);
   if (delta.value() * static_cast<double>(reports) >= 1)
     context.note("delta is not below 1 / (number of reports): choose a smaller one with --delta");

@@ -84,11 +84,11 @@ std::vector<std::string> candidates(const Arguments& arguments) {
     line = as_utf8(line);
     if (seen.insert(line).second) words.push_back(std::move(line));
   }
+  if (words.empty()) throw DataError("the file of --candidates has no words", "one word a line");
   return words;
 }
 
-Json of_words(const std::vector<std::string>& words, WordAggregator& aggregator) {
-  const Frequencies f = aggregator.shares(words);
+Json of_shares(const std::vector<std::string>& words, const Frequencies& f) {
   Named result;
   for (std::size_t i = 0; i < words.size(); ++i)
     result.emplace_back(words[i], estimated("frequency", f.share[i], std::sqrt(f.variance[i])));
@@ -171,10 +171,12 @@ Json estimates(const Arguments& arguments, Accumulator& accumulator) {
   const auto cells = aggregator.cells();
   if (auto* categories = dynamic_cast<FrequencyAggregator*>(&aggregator))
     return of_categories(arguments, d, *categories);
-  if (arguments.text("consistency") != "none" && d.protocol != "square_wave")
+  if (arguments.text("consistency") != "none")
     throw Unsupported("--consistency is for shares of categories");
-  if (auto* words = dynamic_cast<WordAggregator*>(&aggregator))
-    return of_words(candidates(arguments), *words);
+  if (auto* words = dynamic_cast<WordAggregator*>(&aggregator)) {
+    const std::vector<std::string> named = candidates(arguments);
+    return of_shares(named, words->shares(named));
+  }
   if (d.protocol == "rappor") {
     const RapporParameters r = rappor_parameters(d);
     std::vector<RapporCandidate> words;
@@ -188,8 +190,11 @@ Json estimates(const Arguments& arguments, Accumulator& accumulator) {
   if (auto* prefixes = dynamic_cast<PrefixAggregator*>(&aggregator))
     return d.domain > 0 ? of_ranges(arguments, *prefixes)
                         : of_found(prefixes->heavy_hitters(alphabet));
-  if (auto* puzzles = dynamic_cast<PuzzleAggregator*>(&aggregator))
-    return of_found(puzzles->words(alphabet));
+  if (auto* puzzles = dynamic_cast<PuzzleAggregator*>(&aggregator)) {
+    if (!arguments.given("candidates")) return of_found(puzzles->words(alphabet));
+    const std::vector<std::string> named = candidates(arguments);
+    return of_shares(named, puzzles->shares(named));
+  }
   return of_numbers(d, aggregator, !arguments.flag("unsmoothed"));
 }
 
@@ -216,13 +221,32 @@ Json published_rappor(const Arguments& arguments) {
           {"refused_total", 0},
           {"estimates", of_rappor(rappor, cells, words)},
           {"epsilon_report", rappor.epsilon()},
-          {"epsilon_lifetime", rappor.epsilon_permanent()}};
+          {"epsilon_lifetime", rappor.epsilon_permanent()},
+          {"central", nullptr}};  // how often a client has reported is not known
+}
+
+// Options that another protocol would use are refused, not ignored.
+void check_questions(const Arguments& arguments, const Declaration& d) {
+  const std::string& p = d.protocol;
+  const auto only = [&](const char* option, bool fits) {
+    if (arguments.given(option) && !fits)
+      throw InvalidArgument(fmt::format("--{} is not for reports by {}", option, p),
+                            "leave it out; see: sotto local estimate --help");
+  };
+  const bool words = p == "cms" || p == "hcms" || p == "rappor" || p == "sfp";
+  only("candidates", words);
+  only("map", false);  // with --params only
+  only("rappor-files", p == "rappor");
+  only("alphabet", p == "prefix_tree" || p == "sfp");
+  only("ranges", p == "range_tree");
+  only("unsmoothed", p == "square_wave");
 }
 
 Json from_accumulator(const Arguments& arguments, Context& context) {
   Accumulator accumulator = read_accumulator(arguments.positionals().front());
   if (accumulator.reports() == 0) throw DataError("the accumulator has no reports");
   const Declaration& d = accumulator.declaration();
+  check_questions(arguments, d);
   const auto randomizer = make_randomizer(d);
   Json result = {{"schema", 1},
                  {"protocol", d.protocol},
@@ -253,7 +277,8 @@ void print(const Json& result, Context& context) {
                         e["interval_95"][1].get<double>(),
                         e.value("significant", true) ? "" : "  not significant");
     } else {
-      context.out.print("  {}: {:.6f}\n", name, value);
+      context.out.print("  {}: {:.6f}{}\n", name, value,
+                        e.contains("standard_error") ? " ± unknown: too few reports" : "");
     }
   }
   context.out.print("local: epsilon {} for each report, {} for all of a client\n",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 #include "local.hpp"
@@ -65,6 +66,8 @@ class ValueReader {
     for (std::size_t i = 0; i < declaration.values.size(); ++i)
       numbers_.emplace(declaration.values[i], i);
     if (!arguments.given("other")) return;
+    if (input_ != Input::category || declaration.values.empty())
+      throw InvalidArgument("--other is one of --values, and none are declared");
     const auto found = numbers_.find(arguments.text("other"));
     if (found == numbers_.end()) throw InvalidArgument("--other is not one of the declared values");
     other_ = found->second;
@@ -72,9 +75,11 @@ class ValueReader {
 
   // Valid until the next line.
   Value read(std::string_view text, std::uint64_t line) {
-    const auto refuse = [&](const char* what) {
+    const auto refuse = [&](const std::string& what) {
       return DataError(fmt::format("line {} {}", line, what),
-                       "mend the line, or declare a value for all others with --other");
+                       input_ == Input::category
+                           ? "mend the line, or declare a value for all others with --other"
+                           : "mend the line or leave it out");
     };
     if (input_ == Input::word) return text;
     if (input_ == Input::numbers) {
@@ -82,15 +87,18 @@ class ValueReader {
       for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
         numbers_read_.push_back(0);
-        if (!parse(text.substr(at, end - at), numbers_read_.back()))
-          throw refuse("is not numbers with commas between them");
+        if (!parse(text.substr(at, end - at), numbers_read_.back()) ||
+            !std::isfinite(numbers_read_.back()))
+          throw refuse("is not finite numbers with commas between them");
         at = end + 1;
       }
+      if (const auto d = declaration_.whole("dimensions"); numbers_read_.size() != d)
+        throw refuse(fmt::format("has not the {} coordinates that are declared", d));
       return std::span<const double>(numbers_read_);
     }
     if (input_ == Input::number) {
       double value = 0;
-      if (!parse(text, value)) throw refuse("is not a number");
+      if (!parse(text, value) || !std::isfinite(value)) throw refuse("is not a finite number");
       return value;
     }
     if (!declaration_.values.empty()) {

@@ -25,15 +25,15 @@ void run_local_shuffle(const Arguments& arguments, Context& context) {
                       if (shuffler) shuffler->refuse(why);
                     }});
   if (!shuffler) throw DataError("there are no reports", "reports are made by sotto local report");
+  const std::uint64_t n = shuffler->reports();
+  const Json central =
+      central_json(shuffler->declaration(), n, Delta(arguments.number("delta")), context);
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   const std::string path = arguments.text("out");
   OutputFile file(path);
   shuffler->write(seeded ? *seeded : context.rng(),
                   [&](std::string_view bytes) { file.write(bytes); });
   file.publish();
-  const std::uint64_t n = shuffler->reports();
-  const Json central =
-      central_json(shuffler->declaration(), n, Delta(arguments.number("delta")), context);
   if (arguments.flag("json")) {
     context.out.print("{}\n", Json{{"schema", 1},
                                    {"reports", n},

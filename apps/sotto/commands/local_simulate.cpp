@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -116,9 +117,13 @@ void run_local_simulate(const Arguments& arguments, Context& context) {
   }
   std::vector<double> epsilons;
   for (const std::string& text : arguments.list("epsilon")) {
-    std::size_t used = 0;
-    epsilons.push_back(std::stod(text, &used));
-    if (used != text.size()) throw InvalidArgument("--epsilon is a list of numbers");
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || read != end || !(value > 0))
+      throw InvalidArgument(fmt::format("--epsilon has '{}'; it is a list of numbers", text),
+                            "e.g. 0.5,1,2,4");
+    epsilons.push_back(value);
   }
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sotto/core/error.hpp"
 #include "sotto/data/byte_source.hpp"
@@ -96,7 +97,8 @@ std::string CsvText::record_of(const std::vector<std::string>& cells) const {
   return record;
 }
 
-CsvText::CsvText(const std::string& path, std::optional<char> delimiter) {
+CsvText::CsvText(const std::string& path, std::optional<char> delimiter,
+                 const std::optional<UserColumn>& user) {
   std::vector<std::string> lines = cut(read_all(path, kMostFileBytes), '\n');
   for (std::string& line : lines)
     if (line.ends_with('\r')) line.pop_back();
@@ -113,6 +115,30 @@ CsvText::CsvText(const std::string& path, std::optional<char> delimiter) {
     for (std::size_t i = 0; i < std::min(cells.size(), columns_); ++i)
       if (parse_number(cells[i]).kind == CellKind::text) numeric_[i] = false;
   }
+  if (user) {
+    find_users(*user);
+  } else {
+    for (std::size_t i = 0; i < records_.size(); ++i) units_.push_back({i});
+  }
+}
+
+void CsvText::find_users(const UserColumn& user) {
+  const std::vector<std::string> all = names();
+  const auto found = std::ranges::find(all, user.name);
+  if (found == all.end())
+    throw DataError(fmt::format("the file has no column '{}', which names the users", user.name));
+  user_ = static_cast<std::size_t>(found - all.begin());
+  contributions_ = user.contributions;
+  std::map<std::string, std::size_t> unit_of;
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    std::vector<std::string> own = cells(records_[i]);
+    own.resize(columns_);
+    const auto [at, fresh] = unit_of.emplace(own[*user_], units_.size());
+    if (fresh) units_.emplace_back();
+    units_[at->second].push_back(i);
+  }
+  // A number, whatever the type of the column.
+  for (std::uint64_t name = 7'000'001; unit_of.contains(stranger_ = std::to_string(name));) ++name;
 }
 
 std::string CsvText::made_up_record(std::mt19937_64& random, bool unreadable) const {
@@ -122,6 +148,10 @@ std::string CsvText::made_up_record(std::mt19937_64& random, bool unreadable) co
   std::string record;
   for (std::size_t i = 0; i < columns_; ++i) {
     if (i > 0) record += delimiter_;
+    if (i == user_) {
+      record += stranger_;
+      continue;
+    }
     // Many cells are somebody else's, so that the record passes where others do.
     const bool known = !numeric_[i] && !unreadable;
     if (!records_.empty() && (known || random() % 2 == 0)) {
@@ -139,41 +169,103 @@ std::string CsvText::made_up_record(std::mt19937_64& random, bool unreadable) co
   return record;
 }
 
+CsvText::Unit CsvText::made_up(std::size_t records, std::mt19937_64& random,
+                               bool unreadable) const {
+  Unit unit;
+  for (std::size_t i = 0; i < records; ++i) unit.push_back(made_up_record(random, unreadable));
+  return unit;
+}
+
+CsvText::Unit CsvText::made_up(std::mt19937_64& random, bool unreadable) const {
+  constexpr std::uint64_t kMostOfAUser = 64;
+  if (!user_) return made_up(1, random, unreadable);
+  const std::uint64_t kept = std::min(contributions_, kMostOfAUser);
+  return made_up(1 + random() % (kept + 3), random, unreadable);
+}
+
+CsvText::Unit CsvText::nulled(const Unit& unit) const {
+  Unit result;
+  for (const std::string& record : unit) {
+    std::vector<std::string> blanks(columns_);
+    if (user_) {
+      const std::vector<std::string> cells = cut(record, delimiter_);
+      if (*user_ < cells.size()) blanks[*user_] = cells[*user_];
+    }
+    std::string line;
+    for (std::size_t i = 0; i < columns_; ++i)
+      line += (i > 0 ? std::string(1, delimiter_) : "") + blanks[i];
+    result.push_back(std::move(line));
+  }
+  return result;
+}
+
+std::string CsvText::without(const std::vector<std::size_t>& left_out) const {
+  std::string text = header_ + "\n";
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    if (next < left_out.size() && left_out[next] == i) {
+      ++next;
+    } else {
+      text += records_[i] + "\n";
+    }
+  }
+  return text;
+}
+
+namespace {
+
+std::string followed_by(std::string text, const CsvText::Unit& unit) {
+  for (const std::string& record : unit) text += record + "\n";
+  return text;
+}
+
+}  // namespace
+
 CsvText::Pair CsvText::neighbours(Change change, std::mt19937_64& random, bool unreadable) const {
-  if (records_.empty() && change != Change::add)
-    throw DataError("there is no record to change", "give a file with records");
-  const std::size_t chosen = change == Change::add ? records_.size() : random() % records_.size();
-  std::string others = header_ + "\n";
-  for (std::size_t i = 0; i < records_.size(); ++i)
-    if (i != chosen) others += records_[i] + "\n";
+  if (change == Change::add) {
+    const std::string others = without({});
+    return {others, followed_by(others, made_up(random, unreadable)), 0};
+  }
+  if (units_.empty()) throw DataError("there is no record to change", "give a file with records");
+  const std::vector<std::size_t>& chosen = units_[random() % units_.size()];
+  const std::string others = without(chosen);
+  Unit own;
+  for (const std::size_t i : chosen) own.push_back(records_[i]);
+  const std::string with = followed_by(others, own);
+  const std::size_t record = chosen.front() + 1;
+  if (change == Change::drop) return {with, others, record};
+  return {with,
+          followed_by(others, change == Change::null ? nulled(own)
+                                                     : made_up(own.size(), random, unreadable)),
+          record};
+}
+
+CsvText::Pair CsvText::neighbours(Change change, const Unit& unit, const Unit& other,
+                                  std::mt19937_64& random) const {
+  const bool room = change == Change::add || change == Change::drop || units_.empty();
+  const std::vector<std::size_t> left_out =
+      room ? std::vector<std::size_t>() : units_[random() % units_.size()];
+  // As many records as were there: under these relations their number is public.
+  const auto fitting = [&](const Unit& from) {
+    if (left_out.empty()) return from;
+    Unit result;
+    for (std::size_t i = 0; i < left_out.size(); ++i) result.push_back(from[i % from.size()]);
+    return result;
+  };
+  const std::string others = without(left_out), with = followed_by(others, fitting(unit));
   switch (change) {
-    case Change::drop: return {others + records_[chosen] + "\n", others, chosen + 1};
-    case Change::add: return {others, others + made_up_record(random, unreadable) + "\n", 0};
-    case Change::replace:
-      return {others + records_[chosen] + "\n", others + made_up_record(random, unreadable) + "\n",
-              chosen + 1};
-    case Change::null:
-      return {others + records_[chosen] + "\n", others + blank() + "\n", chosen + 1};
+    case Change::drop: return {with, others, 0};
+    case Change::add: return {others, with, 0};
+    case Change::replace: return {with, followed_by(others, fitting(other)), 0};
+    case Change::null: return {with, followed_by(others, nulled(fitting(unit))), 0};
   }
   return {};
 }
 
-CsvText::Pair CsvText::neighbours(Change change, const std::string& record,
-                                  const std::string& other, std::mt19937_64& random) const {
-  const bool room = change == Change::add || change == Change::drop;
-  const std::size_t left_out =
-      room || records_.empty() ? records_.size() : random() % records_.size();
-  std::string others = header_ + "\n";
-  for (std::size_t i = 0; i < records_.size(); ++i)
-    if (i != left_out) others += records_[i] + "\n";
-  const std::string with = others + record + "\n";
-  switch (change) {
-    case Change::drop: return {with, others, 0};
-    case Change::add: return {others, with, 0};
-    case Change::replace: return {with, others + other + "\n", 0};
-    case Change::null: return {with, others + blank() + "\n", 0};
-  }
-  return {};
+CsvText::Unit CsvText::crossed(const Unit& most, const Unit& some, std::mt19937_64& random) const {
+  Unit result = most;
+  for (std::string& record : result) record = crossed(record, some[random() % some.size()], random);
+  return result;
 }
 
 std::string CsvText::crossed(const std::string& most, const std::string& some,

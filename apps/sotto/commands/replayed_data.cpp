@@ -36,20 +36,20 @@ class Search {
 
 class ReplayedTable final : public ReplayedData {
  public:
-  ReplayedTable(const Arguments& inner, Workshop& workshop)
-      : text_(inner.text("data"), csv_options(inner).delimiter), workshop_(workshop) {}
+  ReplayedTable(const Arguments& inner, const std::optional<UserColumn>& user, Workshop& workshop)
+      : text_(inner.text("data"), csv_options(inner).delimiter, user), workshop_(workshop) {}
 
   std::string path() override { return workshop_.write("data.csv", ""); }
   Pair neighbours(Change change, std::mt19937_64& random, bool unreadable) override {
     return written(text_.neighbours(change, random, unreadable));
   }
   Pair adversarial(Change change, std::mt19937_64& random, bool unreadable) override {
-    const auto made = [&] { return text_.made_up_record(random, unreadable); };
-    const auto crossed = [&](const std::string& record) {
-      return text_.crossed(record, made(), random);
+    const auto made = [&] { return text_.made_up(random, unreadable); };
+    const auto crossed = [&](const CsvText::Unit& unit) {
+      return text_.crossed(unit, made(), random);
     };
-    const auto& [record, other] = search_.next(random, made, crossed);
-    return written(text_.neighbours(change, record, other, random));
+    const auto& [unit, other] = search_.next(random, made, crossed);
+    return written(text_.neighbours(change, unit, other, random));
   }
   void tell(double move) override { search_.tell(move); }
 
@@ -61,7 +61,7 @@ class ReplayedTable final : public ReplayedData {
 
   CsvText text_;
   Workshop& workshop_;
-  Search<std::string> search_;
+  Search<CsvText::Unit> search_;
 };
 
 struct LabelledImage {
@@ -171,11 +171,13 @@ class ReplayedImages final : public ReplayedData {
 
 }  // namespace
 
-std::unique_ptr<ReplayedData> ReplayedData::of(const Arguments& inner, Workshop& workshop) {
+std::unique_ptr<ReplayedData> ReplayedData::of(const Arguments& inner,
+                                               const std::optional<UserColumn>& user,
+                                               Workshop& workshop) {
   std::error_code ignored;
   const std::string data = inner.text("data");
   if (!std::filesystem::is_directory(data, ignored))
-    return std::make_unique<ReplayedTable>(inner, workshop);
+    return std::make_unique<ReplayedTable>(inner, user, workshop);
   if (find_option(inner.command(), "image") == nullptr)
     throw InvalidArgument(fmt::format("'{}' is a directory", data), "give a CSV file");
   return std::make_unique<ReplayedImages>(data, declared_images(inner), workshop);

@@ -17,8 +17,11 @@ class ReplayedData {
  public:
   virtual ~ReplayedData() = default;
 
-  // What --data of the inner command names. The workshop must outlive it.
-  static std::unique_ptr<ReplayedData> of(const Arguments& inner, Workshop& workshop);
+  // What --data of the inner command names. The workshop must outlive it. user: neighbours differ
+  // in all records of one user.
+  static std::unique_ptr<ReplayedData> of(const Arguments& inner,
+                                          const std::optional<UserColumn>& user,
+                                          Workshop& workshop);
 
   // For the inner command.
   virtual std::string path() = 0;

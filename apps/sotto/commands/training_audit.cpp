@@ -82,9 +82,17 @@ std::vector<std::string> TrainingAudit::canary_lines(const CsvText& text,
         "both files need the same header line");
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < given.records(); ++i) lines.push_back(given.record(i));
-  if (lines.empty()) throw DataError("there is no canary in the file");
+  check_number(lines.size());
   if (arguments_.whole("runs") > 1) lines.resize(1);
   return lines;
+}
+
+void TrainingAudit::check_number(std::size_t canaries) const {
+  const std::size_t least = arguments_.whole("runs") > 1 ? 1 : kLeastCanaries;
+  if (canaries < least)
+    throw DataError(fmt::format("'{}' has {} canaries that can be read; {} are needed",
+                                arguments_.text("canary-file"), canaries, least),
+                    "one run needs hundreds to prove anything; --runs takes one");
 }
 
 std::vector<std::vector<audit::Sight>> TrainingAudit::sights(
@@ -115,6 +123,14 @@ TrainingFinding TrainingAudit::found_in(const RecordSet& probe, const DataWith& 
 std::vector<bool> TrainingAudit::coins(std::size_t count) {
   std::vector<bool> in(count);
   for (std::size_t i = 0; i < count; ++i) in[i] = (rng_.next_u64() & 1) != 0;
+  // Said before anything is trained. Coins do not depend on the data, and a run that is not made
+  // claims nothing.
+  const auto heads = static_cast<std::size_t>(std::ranges::count(in, true));
+  if (std::min(heads, count - heads) < 2)
+    throw InvalidArgument(
+        fmt::format("{} of {} canaries would be in, by their coins: both sides need two", heads,
+                    count),
+        "use more canaries; a bound needs hundreds");
   return in;
 }
 
@@ -209,7 +225,7 @@ TrainingFinding TrainingAudit::from_images() {
 
 RecordSet TrainingAudit::given_images(const std::string& folder) const {
   const RecordSet given = RecordSet::images(folder, *any_.images);
-  if (given.size() == 0) throw DataError("there is no canary of a declared class in the folder");
+  check_number(given.size());
   return arguments_.whole("runs") > 1 ? given.chosen({0}, any_) : given;
 }
 

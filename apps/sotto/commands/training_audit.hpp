@@ -24,6 +24,8 @@ struct TrainingFinding {
   std::size_t canaries = 0, models = 0, in = 0;
 };
 
+inline constexpr std::size_t kLeastCanaries = 4;  // of one run
+
 class TrainingAudit {
  public:
   TrainingAudit(const Arguments& arguments, const Arguments& inner, Context& context);
@@ -41,6 +43,7 @@ class TrainingAudit {
  private:
   std::unique_ptr<TrainingPlan> new_plan() const;
   RecordSet loaded(const std::string& name, const std::string& text, const Encoder& encoder);
+  void check_number(std::size_t canaries) const;  // of a --canary-file; throws DataError
   std::vector<std::string> canary_lines(const CsvText& text, const Canaries& canaries);
   std::vector<std::vector<audit::Sight>> sights(std::size_t count, const RecordSet& probe,
                                                 std::function<const RecordSet&(std::size_t)> data);

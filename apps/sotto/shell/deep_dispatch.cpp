@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "families.hpp"
+#include "shell/output_file.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learning/artifact.hpp"
 
@@ -56,8 +57,11 @@ Run deep_run(const std::string& command, const std::vector<std::string>& words) 
   // runs beside them; threads that sleep at once are slow to wake. A short spin is the fastest
   // alone and bears company. Read by OpenMP before main, hence here.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "5000", 0);
-  for (const fs::path& helper : places())
-    if (access(helper.c_str(), X_OK) == 0) execv(helper.c_str(), arguments.data());
+  for (const fs::path& helper : places()) {
+    if (access(helper.c_str(), X_OK) != 0) continue;
+    remove_unfinished_file();  // of --output, which the helper writes itself
+    execv(helper.c_str(), arguments.data());
+  }
   throw NotBuilt(
       fmt::format("'sotto {}' needs the helper sotto-deep for this, which is not installed",
                   command),

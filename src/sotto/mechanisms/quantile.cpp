@@ -118,7 +118,8 @@ Release<Statistic> QuantilePlan::finish(std::vector<std::int64_t> points, Rng& r
     const auto range = std::equal_range(points.begin(), points.end(), at);
     probes[i] = score(range.first - points.begin(), points.end() - range.second, n);
   }
-  auto scope = rng.query({.mechanism = "exponential",
+  // Not a selection among the values announced: an interval is chosen, then a point of it.
+  auto scope = rng.query({.mechanism = "exponential_on_a_grid",
                           .values = std::span<const int128>(probes),
                           .sensitivity = static_cast<double>(sensitivity_),
                           .norm = Norm::linf,

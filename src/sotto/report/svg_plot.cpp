@@ -66,6 +66,29 @@ void text_at(std::string& out, double x, double y, const std::string& text,
                      escape_markup(text));
 }
 
+struct LogTick {
+  int digit, decade;
+  double value, place;
+};
+
+// Powers of ten; where those are fewer than three, 2 and 5 times them as well.
+std::vector<LogTick> log_ticks(double lower, double upper) {
+  std::vector<LogTick> ticks;
+  const auto add = [&](int digit, int decade) {
+    const double value = digit * std::pow(10, decade), place = std::log10(value);
+    if (place >= lower - 1e-9 && place <= upper + 1e-9)
+      ticks.push_back({digit, decade, value, place});
+  };
+  const std::vector<int> decades = decade_ticks(lower, upper, 8);
+  if (decades.size() >= 3) {
+    for (const int e : decades) add(1, e);
+  } else {
+    for (int e = static_cast<int>(std::floor(lower)); e <= std::floor(upper + 1e-9); ++e)
+      for (const int digit : {1, 2, 5}) add(digit, e);
+  }
+  return ticks;
+}
+
 void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
   const double bottom = kHeight - kBottom, right = kWidth - kRight;
   const auto horizontal = [&](double h, const std::string& label) {
@@ -74,14 +97,16 @@ void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
     text_at(out, kLeft - 8, axes.py(h) + 4, label, "text-anchor=\"end\"");
   };
   if (axes.log_y) {
-    for (int e : decade_ticks(axes.y0, axes.y1, 8))
-      horizontal(e,
-                 std::abs(e) <= 4 ? fmt::format("{:.6g}", std::pow(10, e)) : "10" + superscript(e));
+    for (const LogTick& t : log_ticks(axes.y0, axes.y1))
+      horizontal(t.place, std::abs(t.decade) <= 4
+                              ? fmt::format("{:.6g}", t.value)
+                              : (t.digit > 1 ? fmt::format("{}·", t.digit) : "") + "10" +
+                                    superscript(t.decade));
   } else {
     for (double y : linear_ticks(axes.y0, axes.y1, 6)) horizontal(y, fmt::format("{:.6g}", y));
   }
   if (ticks.empty() && axes.log_x) {
-    for (int e : decade_ticks(axes.x0, axes.x1, 8)) ticks.push_back(std::pow(10, e));
+    for (const LogTick& t : log_ticks(axes.x0, axes.x1)) ticks.push_back(t.value);
   } else if (ticks.empty()) {
     ticks = linear_ticks(axes.x0, axes.x1, 8);
   }

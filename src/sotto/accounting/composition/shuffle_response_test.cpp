@@ -215,6 +215,18 @@ TEST(ShuffledResponse, IsUsedForReplacedAnswersOnly) {
   EXPECT_THROW(epsilon(Spec{Relation::add_remove, {event}}, Delta(1e-6)), Error);
 }
 
+// A certificate of 10 000 reports that was written when clones had probability e^(−ε₀) claims this;
+// its event, read as it is now, costs no more, and what is attained is not far below.
+TEST(Shuffle, CertificatesOfBeforeStillHold) {
+  constexpr double kClaim = 0.05528;
+  for (const Event& inner : {Event(PureEvent{1}), Event(RandomizedResponseEvent{1, 3})}) {
+    const Spec spec{Relation::replace_one, {ShuffledEvent{10'000, share(inner)}}};
+    const Bound now = epsilon(spec, Delta(1e-6));
+    EXPECT_LE(now.upper, kClaim);
+    EXPECT_GT(now.lower, kClaim / 4);
+  }
+}
+
 // Any ε₀-DP randomizer: clones with probability 2/(e^ε₀ + 1).
 TEST(Shuffle, CoversRandomRandomizers) {
   std::mt19937_64 random(5);

@@ -37,6 +37,7 @@ std::string to_text(const Declaration& d) {
 Declaration declaration_from_text(std::string_view text) {
   const auto json = parse_json(text, "the declaration of the protocol", {}, kLimits);
   if (!json.is_object()) throw DataError("the declaration of a protocol is a JSON object");
+  if (!json.contains("epsilon")) throw DataError("the declaration of a protocol has no epsilon");
   Declaration d;
   for (const auto& [name, value] : json.items()) {
     if (name == "protocol") {

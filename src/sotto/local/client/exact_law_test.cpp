@@ -245,8 +245,8 @@ TEST(Coin, SixtyFourAtOnceAreIndependentAndExact) {
 }
 
 TEST(Protocols, RefuseWhatTheyCannotDo) {
-  EXPECT_THROW(declared("oue", 0, 4), DataError);
-  EXPECT_THROW(declared("oue", 31, 4), DataError);
+  EXPECT_THROW(declared("oue", 0, 4), InvalidArgument);
+  EXPECT_THROW(declared("oue", 31, 4), InvalidArgument);
   EXPECT_THROW(declared("oue", 1, 1), InvalidArgument);
   EXPECT_THROW((void)protocol_kind("oeu"), InvalidArgument);
   Declaration d = declared("olh", 1, 4);
@@ -271,8 +271,9 @@ TEST(Declaration, SurvivesItsText) {
   EXPECT_EQ(declaration_from_text(to_text(marked)), marked);
   EXPECT_NE(tag_of(marked), tag_of(d));
   EXPECT_THROW((void)declaration_from_text("[]"), DataError);
-  EXPECT_THROW((void)declaration_from_text(R"({"values":["a","a"]})"), DataError);
+  EXPECT_THROW((void)declaration_from_text(R"({"epsilon":1,"values":["a","a"]})"), DataError);
   EXPECT_THROW((void)declaration_from_text(R"({"epsilon":"1"})"), DataError);
+  EXPECT_THROW((void)declaration_from_text(R"({"protocol":"grr","domain":4})"), DataError);
 }
 
 }  // namespace

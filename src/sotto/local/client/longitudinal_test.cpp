@@ -128,7 +128,7 @@ TEST(Memory, NeedsOneWhereAnswersArePermanent) {
   Rng rng = Rng::insecure_seed(1);
   Report report(1);
   EXPECT_THROW(r->answer(std::uint64_t{0}, nullptr, rng, report), InvalidArgument);
-  EXPECT_THROW(declared("l_sue", 2, 4, {{"permanent_epsilon", {"2"}}}), DataError);
+  EXPECT_THROW(declared("l_sue", 2, 4, {{"permanent_epsilon", {"2"}}}), InvalidArgument);
 }
 
 // A Bloom filter whose first byte is '#' costs what any other costs.

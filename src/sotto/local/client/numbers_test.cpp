@@ -121,6 +121,23 @@ TEST(Numbers, MeansAreUnbiasedWithThePublishedVariance) {
   EXPECT_NEAR(piecewise(1, 0), 3.6821034, 1e-6);
 }
 
+// Few reports that happen to agree do not make a mean that is known exactly.
+TEST(Numbers, AgreementOfFewReportsIsNoCertainty) {
+  for (const std::string protocol : {"one_bit_mean", "piecewise"}) {
+    const Declaration d = declared(protocol, 1);
+    const auto aggregator = make_number_aggregator(d);
+    const Report report(make_randomizer(d)->report_bytes(), 1);
+    const auto error = [&] {
+      aggregator->add(report);
+      return dynamic_cast<MeanAggregator&>(*aggregator).means()[0].standard_error;
+    };
+    EXPECT_TRUE(std::isinf(error())) << protocol;
+    if (protocol == "piecewise") continue;  // two are hardly ever at one of its places
+    const double q = 1 / (std::exp(1.0) + 1);
+    EXPECT_NEAR(error(), 2 * std::sqrt(q * (1 - q) / 2) / (1 - 2 * q), 1e-9);
+  }
+}
+
 TEST(Numbers, CoordinatesOfVectors) {
   const Declaration d = declared("coordinates", 6, {{"dimensions", {"5"}}});
   EXPECT_EQ(d.parameter("sampled"), 2);

@@ -40,6 +40,25 @@ void check_input(const ProtocolKind& kind, const Declaration& d) {
   }
 }
 
+std::unique_ptr<Randomizer> made_of(const Declaration& d) {
+  const ProtocolKind& kind = protocol_kind(d.protocol);
+  check_input(kind, d);
+  const std::vector<Option> options = protocol_options(kind);
+  nlohmann::ordered_json given = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : d.parameters) given[name] = value;
+  const OptionValues checked = OptionValues::from_json(options, given);
+  for (const Option& option : options)
+    if (!checked.given(option.name))
+      throw InvalidArgument(fmt::format("`{}` is not declared", option.name));
+  std::unique_ptr<Randomizer> made = kind.make(d);
+  if (made->report_bytes() > kMostReportBytes)
+    throw InvalidArgument(fmt::format("a report would have {} bytes", made->report_bytes()),
+                          "use a protocol with shorter reports, such as olh");
+  if (!(made->epsilon() <= d.epsilon))
+    invariant_broken("a protocol is less private than it was declared");
+  return made;
+}
+
 }  // namespace
 
 const std::vector<ProtocolKind>& protocol_kinds() {
@@ -79,28 +98,13 @@ Declaration declare(Declaration d, const OptionValues& given) {
   for (const Option& option : protocol_options(kind))
     if (const auto value = given.maybe_number(option.name)) d.parameters[option.name] = *value;
   if (kind.settle != nullptr) kind.settle(d);
-  (void)make_randomizer(d);
+  (void)made_of(d);
   return d;
 }
 
 std::unique_ptr<Randomizer> make_randomizer(const Declaration& d) {
   try {
-    const ProtocolKind& kind = protocol_kind(d.protocol);
-    check_input(kind, d);
-    const std::vector<Option> options = protocol_options(kind);
-    nlohmann::ordered_json given = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : d.parameters) given[name] = value;
-    const OptionValues checked = OptionValues::from_json(options, given);
-    for (const Option& option : options)
-      if (!checked.given(option.name))
-        throw InvalidArgument(fmt::format("`{}` is not declared", option.name));
-    std::unique_ptr<Randomizer> made = kind.make(d);
-    if (made->report_bytes() > kMostReportBytes)
-      throw InvalidArgument(fmt::format("a report would have {} bytes", made->report_bytes()),
-                            "use a protocol with shorter reports, such as olh");
-    if (!(made->epsilon() <= d.epsilon))
-      invariant_broken("a protocol is less private than it was declared");
-    return made;
+    return made_of(d);
   } catch (const InvalidArgument& e) {
     throw DataError(e.what(), e.hint());
   }

@@ -27,8 +27,9 @@ struct ProtocolKind {
   std::string title;  // a heading: "Frequencies of categories"
   std::string help;   // one line
   Input input = Input::category;
-  bool one_time = true;  // false: keeps permanent answers for reports in many epochs
-  bool listed = true;    // false: does not estimate the share of each category by itself
+  bool one_time = true;          // false: keeps permanent answers for reports in many epochs
+  bool listed = true;            // false: does not estimate the share of each category by itself
+  bool derives_epsilon = false;  // it follows from the options; a declared one may only be larger
   std::vector<Option> options = {};        // numbers; those of all protocols are added
   void (*settle)(Declaration&) = nullptr;  // fills in what was not given
   std::unique_ptr<Randomizer> (*make)(const Declaration&) = nullptr;
@@ -41,7 +42,8 @@ const ProtocolKind& protocol_kind(const std::string& name);
 // The options of a kind and those that every protocol has: `epochs`.
 std::vector<Option> protocol_options(const ProtocolKind& kind);
 
-// `start` names protocol, epsilon, and values or domain. Throws InvalidArgument.
+// `start` names protocol, epsilon (0 where it follows from the options), and values or domain.
+// Throws InvalidArgument.
 Declaration declare(Declaration start, const OptionValues& options);
 
 // Throws DataError for a protocol or parameters that do not exist, and for values out of range.

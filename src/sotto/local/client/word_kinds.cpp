@@ -62,15 +62,20 @@ ProtocolKind rappor() {
       .title = kWords,
       .help =
           "RAPPOR: a Bloom filter, noised for ever and again in each report; epsilon "
-          "follows from f, p, q and hashes",
+          "follows from f, p, q and hashes and may be left out",
       .input = Input::word,
       .one_time = false,
+      .derives_epsilon = true,
       .options = {whole("bits", "of the Bloom filter (k)", "16", 2, 32),
                   whole("hashes", "bits that a word sets (h)", "2", 1, 16),
                   whole("cohorts", "groups with hash functions of their own (m)", "64", 1, 65536),
                   probability("f", "a bit is replaced by a coin for ever", "0.5"),
                   probability("p", "a permanent 0 is reported as 1", "0.5"),
                   probability("q", "a permanent 1 is reported as 1", "0.75")},
+      .settle =
+          [](Declaration& d) {
+            if (d.epsilon == 0) d.epsilon = Rappor(rappor_parameters(d)).epsilon();
+          },
       .make = [](const Declaration& d) -> std::unique_ptr<Randomizer> {
         auto made = std::make_unique<Rappor>(rappor_parameters(d));
         if (made->epsilon() > d.epsilon)
@@ -78,7 +83,7 @@ ProtocolKind rappor() {
               fmt::format("a report with these parameters has epsilon {}, more than the {} "
                           "declared",
                           round_up(made->epsilon()), d.epsilon),
-              "declare a larger `epsilon`, or raise `f` or `p`");
+              "leave out `epsilon`, declare a larger one, or raise `f` or `p`");
         return made;
       }};
 }

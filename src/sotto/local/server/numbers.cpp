@@ -25,9 +25,11 @@ class BitSum final : public MeanAggregator {
   bool accepts(Bytes report) const override { return report.size() == 1 && report[0] <= 1; }
   std::vector<EstimatedMean> means() override {
     const auto n = static_cast<double>(reports_), ones = static_cast<double>(cells_[0]);
-    const double a = place_(1), b = place_(0);
-    return {
-        scaled(averaged(ones * a + (n - ones) * b, ones * a * a + (n - ones) * b * b, n), bounds_)};
+    const double a = place_(1), b = place_(0), q = place_.q;
+    // A bit is 1 with a probability between q and 1 − q, whatever the number.
+    const double least = q * (1 - q) * (a - b) * (a - b);
+    return {scaled(averaged(ones * a + (n - ones) * b, ones * a * a + (n - ones) * b * b, n, least),
+                   bounds_)};
   }
 
  private:

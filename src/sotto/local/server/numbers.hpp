@@ -6,10 +6,11 @@
 // Guarantee  Post-processing. Means are unbiased for what lies in the bounds; a distribution is
 //            not: smoothing spreads what is steep.
 // Method     Every mechanism for means is linear: E[report] = a + b·place. The standard error is
-//            that of the sample: noise and spread of the numbers together. The distribution: the
-//            likeliest one by expectation–maximisation, smoothed towards (1, 2, 1)/4 in each round
-//            [LWLLS20], as much as the reports allow: the strongest smoothing whose result is no
-//            further from them (Pearson's χ²) than the truth would be on average.
+//            that of the sample: noise and spread of the numbers together; one report has none.
+//            The distribution: the likeliest one by expectation–maximisation, smoothed towards
+//            (1, 2, 1)/4 in each round [LWLLS20], as much as the reports allow: the strongest
+//            smoothing whose result is no further from them (Pearson's χ²) than the truth would be
+//            on average.
 // Numerics   Sums of whole numbers; a round of the maximisation takes time linear in the cells.
 // Reference  [DJW18], [WXYZHSSY19], [LWLLS20], [DKY17].
 #pragma once

@@ -42,16 +42,30 @@ PrefixAggregator::Share PrefixAggregator::share(std::uint64_t level, std::uint64
     supporting +=
         static_cast<double>(cells_[((level - 1) * h.seeds() + s) * h.buckets() + h.place(s, key)]);
   const double value = (supporting / n - h.q()) / (h.p() - h.q());
-  // Reports at a level are a sample of the clients; functions are few; both at their worst.
+  // Functions are few: at their worst, as if all other clients had one value.
   const double f = std::clamp(value, 0.0, 1.0);
   const double common = 1 / (static_cast<double>(h.buckets() - 1) * static_cast<double>(h.seeds()));
-  return {value, (support_variance(h.p(), h.q(), f) + f * (1 - f)) / n + common};
+  return {value, support_variance(h.p(), h.q(), f) / n + common};
+}
+
+// Reports of a level are of clients that were drawn from all n without putting back: the share F of
+// disjoint nodes, F_l of them at level l, has the variance Σ F_l(1 − F_l)/n_l − F(1 − F)/n.
+double PrefixAggregator::sampling_variance(const std::map<std::uint64_t, double>& by_level) const {
+  double variance = 0, all = 0;
+  for (const auto& [level, sum] : by_level) {
+    const double f = std::clamp(sum, 0.0, 1.0);
+    variance += f * (1 - f) / static_cast<double>(reports_at(level));
+    all += f;
+  }
+  const double f = std::clamp(all, 0.0, 1.0);
+  return std::max(0.0, variance - f * (1 - f) / static_cast<double>(reports_));
 }
 
 PrefixAggregator::Share PrefixAggregator::range(std::uint64_t first, std::uint64_t last) const {
   if (first > last || last >= leveled_.categories())
     throw InvalidArgument("a range goes from one declared category to another");
   Share total{0, 0};
+  std::map<std::uint64_t, double> by_level;
   std::uint64_t begin = first, end = last + 1;  // in units of nodes of the level
   for (std::uint64_t level = leveled_.levels(); begin < end; --level) {
     const auto add = [&](std::uint64_t node) {
@@ -61,6 +75,7 @@ PrefixAggregator::Share PrefixAggregator::range(std::uint64_t first, std::uint64
       }
       const Share s = share(level, leveled_.node_key(level, node));
       total.value += s.value, total.variance += s.variance;
+      by_level[level] += s.value;
     };
     if (level == 0) {
       add(0);
@@ -70,6 +85,7 @@ PrefixAggregator::Share PrefixAggregator::range(std::uint64_t first, std::uint64
     if (end % 2 != 0) add(--end);
     begin /= 2, end /= 2;
   }
+  if (std::isfinite(total.variance)) total.variance += sampling_variance(by_level);
   return total;
 }
 
@@ -84,7 +100,8 @@ std::vector<FoundWord> PrefixAggregator::heavy_hitters(const std::string& alphab
       for (const char c : ended ? std::string(1, '\0') : alphabet + '\0') {
         const std::string word = prefix.word + c;
         const Share s = share(level, leveled_.prefix_key(level, word));
-        const double error = std::sqrt(s.variance);
+        const double error = std::sqrt(
+            s.variance + (std::isfinite(s.variance) ? sampling_variance({{level, s.value}}) : 0));
         if (s.value > deviations * error) next.push_back({word, s.value, error});
       }
     }

@@ -12,6 +12,7 @@
 // Reference  [WBLJ17], [CMM21].
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +44,9 @@ class PrefixAggregator final : public Aggregator {
 
  private:
   void count(Bytes report) override;
+  // Of a node, among the clients that report at its level.
   Share share(std::uint64_t level, std::uint64_t key) const;
+  double sampling_variance(const std::map<std::uint64_t, double>& by_level) const;
   std::uint64_t reports_at(std::uint64_t level) const;
   LeveledHash leveled_;
 };

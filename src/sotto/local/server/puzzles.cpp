@@ -85,12 +85,14 @@ std::vector<std::string> PuzzleAggregator::joined(
   for (unsigned hash = 0; hash < 256; ++hash) {
     std::vector<std::string> words = {""};
     for (const std::vector<Piece>& pieces : by_place) {
-      std::vector<std::string> longer;
+      std::vector<std::string> fitting, longer;
+      for (const Piece& piece : pieces)
+        if (piece.hash == hash) fitting.push_back(piece.bytes);
       for (const std::string& word : words) {
         const bool ended = !word.empty() && word.back() == '\0';
-        for (const Piece& piece : pieces) {
-          if (piece.hash != hash || (ended && piece.bytes[0] != '\0')) continue;
-          if (longer.size() < kMostWords) longer.push_back(word + piece.bytes);
+        for (const std::string& bytes : fitting) {
+          if (ended && bytes[0] != '\0') continue;
+          if (longer.size() < kMostWords) longer.push_back(word + bytes);
         }
       }
       words = std::move(longer);
@@ -101,16 +103,21 @@ std::vector<std::string> PuzzleAggregator::joined(
   return result;
 }
 
+Frequencies PuzzleAggregator::shares(const std::vector<std::string>& words) const {
+  std::vector<std::uint64_t> keys;
+  for (const std::string& word : words) keys.push_back(key_of_word(puzzle_.padded(word)));
+  const HadamardSketch& s = puzzle_.sketch();
+  return detail::debiased(detail::hadamard_contents(sketch(puzzle_.places()), s, keys),
+                          static_cast<double>(reports_), s.shape(), s.scale() * s.scale());
+}
+
 std::vector<FoundWord> PuzzleAggregator::words(const std::string& alphabet, std::size_t most,
                                                double deviations) const {
   std::vector<std::vector<Piece>> by_place;
   for (std::uint64_t place = 0; place < puzzle_.places(); ++place)
     by_place.push_back(pieces(place, alphabet, most, deviations));
   const std::vector<std::string> candidates = joined(by_place);
-  const HadamardSketch& s = puzzle_.sketch();
-  const Frequencies f = detail::debiased(
-      detail::hadamard_contents(sketch(puzzle_.places()), s, detail::keys_of(candidates)),
-      static_cast<double>(reports_), s.shape(), s.scale() * s.scale());
+  const Frequencies f = shares(candidates);
   std::vector<FoundWord> found;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const double error = std::sqrt(f.variance[i]);

@@ -1,6 +1,7 @@
 // Unknown words from the reports of a sequence fragment puzzle.
 //
-// What       words(): words over an alphabet that many clients have, with their shares.
+// What       words(): words over an alphabet that many clients have, with their shares; shares():
+//            those of words that are named.
 // Guarantee  Post-processing.
 // Method     For each place, pieces (hash, two bytes) whose share is `deviations` standard errors
 //            above nothing. Pieces of all places with one hash are joined in all ways; a word whose
@@ -22,6 +23,8 @@ class PuzzleAggregator final : public Aggregator {
  public:
   explicit PuzzleAggregator(const FragmentPuzzle& puzzle);
   bool accepts(Bytes report) const override;
+  // Of words that are named, from the sketch of whole words.
+  Frequencies shares(const std::vector<std::string>& words) const;
   std::vector<FoundWord> words(const std::string& alphabet, std::size_t most = 512,
                                double deviations = 4) const;
 

@@ -35,6 +35,8 @@ std::vector<Explained> decode_rappor(const Rappor& rappor, std::span<const std::
     const std::int64_t* row = cells.data() + j * (r.bits + 1);
     if (row[0] == 0) continue;
     const auto n = static_cast<double>(row[0]);
+    const auto group = static_cast<std::uint32_t>(design.group_sizes.size());
+    design.group_sizes.push_back(n);
     for (std::uint64_t b = 0; b < r.bits; ++b) {
       const double seen = static_cast<double>(row[b + 1]) / n;
       // A share of 0 or 1 by chance is not known without error.
@@ -42,6 +44,10 @@ std::vector<Explained> decode_rappor(const Rappor& rappor, std::span<const std::
       const auto number = static_cast<std::uint32_t>(design.observed.size());
       design.observed.push_back((seen - zero) / gap);
       design.variance.push_back(expected * (1 - expected) / (n * gap * gap));
+      const double share = (expected - zero) / gap;
+      design.noise.push_back((share * one * (1 - one) + (1 - share) * zero * (1 - zero)) /
+                             (n * gap * gap));
+      design.groups.push_back(group);
       for (std::size_t s = 0; s < candidates.size(); ++s)
         if ((candidates[s].bits[j] >> b & 1) != 0) design.columns[s].push_back(number);
     }

@@ -58,14 +58,13 @@ class Descent {
   std::vector<double> weight_, residual_, square_, beta_;
 };
 
-// The diagonal of the inverse of a symmetric matrix, by Cholesky; infinity where it has none.
-std::vector<double> inverse_diagonal(std::vector<double> a, std::size_t n) {
-  std::vector<double> result(n, std::numeric_limits<double>::infinity());
+// The inverse of a symmetric matrix, by Cholesky; nothing where it has none.
+std::vector<double> inverse(std::vector<double> a, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) {
     double d = a[j * n + j];
     const double whole = d;
     for (std::size_t k = 0; k < j; ++k) d -= a[j * n + k] * a[j * n + k];
-    if (!(d > 1e-9 * whole)) return result;
+    if (!(d > 1e-9 * whole)) return {};
     a[j * n + j] = std::sqrt(d);
     for (std::size_t i = j + 1; i < n; ++i) {
       double s = a[i * n + j];
@@ -73,17 +72,19 @@ std::vector<double> inverse_diagonal(std::vector<double> a, std::size_t n) {
       a[i * n + j] = s / a[j * n + j];
     }
   }
-  // Column c of L⁻¹ by forward substitution; the diagonal of the inverse is its squared length.
-  std::vector<double> x(n);
+  // Column c of the inverse: forward, then backward substitution.
+  std::vector<double> result(n * n, 0.0);
   for (std::size_t c = 0; c < n; ++c) {
-    double length = 0;
+    double* x = result.data() + c * n;
     for (std::size_t i = c; i < n; ++i) {
       double s = i == c ? 1 : 0;
       for (std::size_t k = c; k < i; ++k) s -= a[i * n + k] * x[k];
       x[i] = s / a[i * n + i];
-      length += x[i] * x[i];
     }
-    result[c] = length;
+    for (std::size_t i = n; i-- > 0;) {
+      for (std::size_t k = i + 1; k < n; ++k) x[i] -= a[k * n + i] * x[k];
+      x[i] /= a[i * n + i];
+    }
   }
   return result;
 }
@@ -102,6 +103,70 @@ std::vector<double> gram(const SparseDesign& design, const std::vector<std::size
   return result;
 }
 
+// The variances of the chosen coefficients. β̂ = L y with L = (XᵀWX)⁻¹XᵀW, and y = Xβ of the
+// clients of each group + noise.
+class Scatter {
+ public:
+  Scatter(const SparseDesign& design, const std::vector<std::size_t>& chosen,
+          const Descent& descent)
+      : design_(design), chosen_(chosen), weight_(descent.weight()) {
+    inverse_ = inverse(gram(design, chosen, weight_), chosen.size());
+    for (const std::size_t s : chosen) share_.push_back(std::min(1.0, descent.beta()[s]));
+  }
+
+  std::vector<double> variances() const {
+    const std::size_t n = chosen_.size();
+    std::vector<double> result(n, std::numeric_limits<double>::infinity());
+    if (inverse_.empty()) return result;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (design_.groups.empty()) {
+        result[i] = inverse_[i * n + i];
+      } else {
+        result[i] = of_groups(i);
+      }
+    }
+    return result;
+  }
+
+ private:
+  // Of coefficient i: the noise of its row of L, and which clients are in which group. With v_j =
+  // (L X)_j of group j, whose sum over groups is the unit vector e_i, and K = diag β − ββᵀ, the
+  // latter is Σ v_jᵀ K v_j / n_j − e_iᵀ K e_i / n: groups are drawn without putting back.
+  double of_groups(std::size_t i) const {
+    const std::size_t n = chosen_.size();
+    std::vector<double> own(design_.observed.size(), 0.0);  // the row of L
+    for (std::size_t s = 0; s < n; ++s)
+      for (const std::uint32_t row : design_.columns[chosen_[s]])
+        own[row] += inverse_[i * n + s] * weight_[row];
+    double variance = 0;
+    for (std::size_t row = 0; row < own.size(); ++row)
+      variance += own[row] * own[row] * design_.noise[row];
+    // Σ_s β_s v_s² and Σ_s β_s v_s, for each group.
+    std::vector<double> squares(design_.group_sizes.size(), 0.0), sums = squares, part = squares;
+    for (std::size_t s = 0; s < n; ++s) {
+      const auto& rows = design_.columns[chosen_[s]];
+      for (const std::uint32_t row : rows) part[design_.groups[row]] += own[row];
+      for (const std::uint32_t row : rows) {
+        double& v = part[design_.groups[row]];
+        squares[design_.groups[row]] += share_[s] * v * v;
+        sums[design_.groups[row]] += share_[s] * v;
+        v = 0;
+      }
+    }
+    double all = 0, drawn = 0;
+    for (std::size_t j = 0; j < squares.size(); ++j) {
+      all += design_.group_sizes[j];
+      drawn += std::max(0.0, squares[j] - sums[j] * sums[j]) / design_.group_sizes[j];
+    }
+    return variance + std::max(0.0, drawn - share_[i] * (1 - share_[i]) / all);
+  }
+
+  const SparseDesign& design_;
+  const std::vector<std::size_t>& chosen_;
+  const std::vector<double>& weight_;
+  std::vector<double> inverse_, share_;
+};
+
 }  // namespace
 
 std::vector<Explained> explain(const SparseDesign& design, double alpha) {
@@ -112,8 +177,7 @@ std::vector<Explained> explain(const SparseDesign& design, double alpha) {
   std::vector<std::size_t> chosen = descent.positive();
   descent.run(chosen, 0);
   chosen = descent.positive();
-  const std::vector<double> variance =
-      inverse_diagonal(gram(design, chosen, descent.weight()), chosen.size());
+  const std::vector<double> variance = Scatter(design, chosen, descent).variances();
   std::vector<Explained> result(design.columns.size());
   const double level = alpha / static_cast<double>(std::max<std::size_t>(1, result.size()));
   for (std::size_t i = 0; i < chosen.size(); ++i) {

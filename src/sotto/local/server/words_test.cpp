@@ -100,8 +100,11 @@ TEST(Rappor, RefusesWhatHasNoGuaranteeOrMore) {
   EXPECT_THROW(Rappor({.f = 0.3}), InvalidArgument);  // no multiple of 1/128
   EXPECT_THROW(Rappor({.p = 0.75, .q = 0.5}), InvalidArgument);
   EXPECT_THROW(Rappor({.cohorts = 3}), InvalidArgument);
-  EXPECT_THROW((void)declared("rappor", 1), DataError);  // has 1.074
+  EXPECT_THROW((void)declared("rappor", 1), InvalidArgument);  // has 1.074
   EXPECT_NO_THROW((void)declared("rappor", 1.08));
+  EXPECT_NEAR(declared("rappor", 0).epsilon, 1.0742859, 1e-7);  // follows from the others
+  EXPECT_EQ(declared("rappor", 0).epsilon, make_randomizer(declared("rappor", 0))->epsilon());
+  EXPECT_THROW((void)declared("hcms", 0), InvalidArgument);  // does not
 }
 
 TEST(Rappor, FilesReadBackByteForByte) {

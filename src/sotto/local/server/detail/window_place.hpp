@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sotto/local/client/numbers.hpp"
 #include "sotto/local/server/numbers.hpp"
@@ -14,10 +15,13 @@
 namespace sotto::local {
 
 // Sums of a and a² over n reports of which each estimates the mean: their average, and how far it
-// scatters.
-inline EstimatedMean averaged(double sum, double squares, double n) {
+// scatters. `least`: what the variance of one report cannot be below. One report does not scatter:
+// its error is not known.
+inline EstimatedMean averaged(double sum, double squares, double n, double least = 0) {
   const double mean = sum / n;
-  return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean) / n)};
+  if (n < 2) return {mean, std::numeric_limits<double>::infinity()};
+  const double variance = (squares / n - mean * mean) * n / (n - 1);
+  return {mean, std::sqrt(std::max(least, variance) / n)};
 }
 
 inline EstimatedMean scaled(const EstimatedMean& place, const Bounds& bounds) {
