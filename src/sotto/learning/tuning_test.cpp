@@ -300,7 +300,8 @@ TEST_F(Tuning, ResumesAKilledRunWithTheSameNumberOfTrials) {
   const std::string path = place_ / "state";
   TuningRequest r = request(Budget::approximate(1, 1e-5));
   r.count = TrialCount::truncated_negative_binomial(1, 12);
-  const Table table = table_of(facts_of("add_remove"));
+  const Facts facts = facts_of("add_remove");
+  const Table table = table_of(facts);  // refers to the encoder of the facts
   std::set<std::size_t> totals;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     Rng rng = Rng::insecure_seed(seed), same = Rng::insecure_seed(seed);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <string>
@@ -21,12 +22,7 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;  // bytes written to the file at once
 
-[[noreturn]] void cannot_spool(const char* what) {
-  throw DataError(fmt::format("the temporary file for the encoded rows cannot be {}: {}", what,
-                              std::strerror(errno)),
-                  "name a directory with more room in TMPDIR");
-}
-
+// −1 where there is no place for it.
 int open_nameless() {
   const char* directory = std::getenv("TMPDIR");
   std::string path = directory != nullptr && *directory != '\0' ? directory : "/tmp";
@@ -34,8 +30,7 @@ int open_nameless() {
   if (fd >= 0) return fd;
   path += "/sotto-rows-XXXXXX";  // a file system without nameless files
   const int named = ::mkostemp(path.data(), O_CLOEXEC);
-  if (named < 0) cannot_spool("made");
-  ::unlink(path.c_str());
+  if (named >= 0) ::unlink(path.c_str());
   return named;
 }
 
@@ -59,7 +54,7 @@ void detail::free_large(void* memory, std::size_t bytes) noexcept {
 
 template <class T>
 struct RowStore<T>::File {
-  File() : fd(open_nameless()) {}
+  explicit File(int opened) : fd(opened) {}
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() {
@@ -70,20 +65,38 @@ struct RowStore<T>::File {
     if (mapping != nullptr) ::munmap(mapping, mapped);
     mapping = nullptr;
   }
-  void write(std::span<const T> values) {
+  // False when there is no room: what was written before stays as it is.
+  bool write(std::span<const T> values) {
     const char* from = reinterpret_cast<const char*>(values.data());
     for (std::size_t left = values.size_bytes(); left > 0;) {
       const ssize_t n = ::write(fd, from, left);
       if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) cannot_spool("written");
+      if (n <= 0) return false;
       from += n;
       left -= static_cast<std::size_t>(n);
+    }
+    written += values.size();
+    return true;
+  }
+  void read(std::span<T> values) const {
+    char* to = reinterpret_cast<char*>(values.data());
+    for (std::size_t done = 0; done < values.size_bytes();) {
+      const ssize_t n =
+          ::pread(fd, to + done, values.size_bytes() - done, static_cast<off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0)
+        throw DataError(fmt::format("the temporary file for the encoded rows cannot be read: {}",
+                                    std::strerror(errno)),
+                        "name another directory in TMPDIR");
+      done += static_cast<std::size_t>(n);
     }
   }
 
   int fd;
   void* mapping = nullptr;
-  std::size_t mapped = 0;  // bytes
+  std::size_t mapped = 0;   // bytes
+  std::size_t written = 0;  // values
+  bool given_up = false;    // all values are in memory again
   std::mutex mutex;
 };
 
@@ -102,14 +115,23 @@ void RowStore<T>::reserve(std::size_t values) {
 }
 
 template <class T>
+bool RowStore<T>::in_memory() const {
+  return !file_ || file_->given_up;
+}
+
+template <class T>
 std::span<T> RowStore<T>::extend(std::size_t values) {
   view_ = nullptr;
   if (!file_ && (size_ + values) * sizeof(T) > limit_) {
-    file_ = std::make_unique<File>();
-    flush();
-    memory_.shrink_to_fit();
+    if (const int fd = open_nameless(); fd >= 0) {
+      file_ = std::make_unique<File>(fd);
+      flush();
+      memory_.shrink_to_fit();
+    } else {
+      limit_ = std::numeric_limits<std::size_t>::max();
+    }
   }
-  if (file_ && memory_.size() * sizeof(T) >= kBuffer) flush();
+  if (!in_memory() && memory_.size() * sizeof(T) >= kBuffer) flush();
   memory_.resize(memory_.size() + values);
   size_ += values;
   return std::span(memory_).last(values);
@@ -124,27 +146,43 @@ void RowStore<T>::append(std::span<const T> values) {
 template <class T>
 void RowStore<T>::flush() const {
   file_->unmap();
-  file_->write(memory_);
-  memory_.clear();
+  if (file_->write(memory_)) {
+    memory_.clear();
+  } else {
+    give_up();
+  }
+}
+
+template <class T>
+void RowStore<T>::give_up() const {
+  std::vector<T, Uncleared<T>> all;
+  all.resize(file_->written + memory_.size());
+  file_->read(std::span(all).first(file_->written));
+  std::copy(memory_.begin(), memory_.end(),
+            all.begin() + static_cast<std::ptrdiff_t>(file_->written));
+  memory_ = std::move(all);
+  file_->given_up = true;
 }
 
 template <class T>
 const T* RowStore<T>::map() const {
-  if (!file_) {
-    std::atomic_ref(view_).store(memory_.data(), std::memory_order_release);
-    return memory_.data();
-  }
+  const auto show = [&](const T* view) {
+    std::atomic_ref(view_).store(view, std::memory_order_release);
+    return view;
+  };
+  if (!file_) return show(memory_.data());
   const std::lock_guard lock(file_->mutex);
-  if (!memory_.empty()) flush();
-  if (file_->mapping == nullptr) {
+  if (!file_->given_up && !memory_.empty()) flush();
+  if (!file_->given_up && file_->mapping == nullptr) {
     file_->mapped = size_ * sizeof(T);
     void* mapping = ::mmap(nullptr, file_->mapped, PROT_READ, MAP_SHARED, file_->fd, 0);
-    if (mapping == MAP_FAILED) cannot_spool("read");
-    file_->mapping = mapping;
+    if (mapping == MAP_FAILED) {
+      give_up();
+    } else {
+      file_->mapping = mapping;
+    }
   }
-  const auto* view = static_cast<const T*>(file_->mapping);
-  std::atomic_ref(view_).store(view, std::memory_order_release);
-  return view;
+  return show(file_->given_up ? memory_.data() : static_cast<const T*>(file_->mapping));
 }
 
 template <class T>

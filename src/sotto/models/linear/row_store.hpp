@@ -4,7 +4,9 @@
 // What       append() or extend() at the end, data() to read all of it, done() to give back the
 //            memory of a range that was read.
 // Guarantee  Bytes come back as they were stored. Resident memory is at most the limit plus what is
-//            being read between two done().
+//            being read between two done(). How many rows there are is private: where no file can
+//            be made, or the disk is full, rows stay in memory, so that a run on one record more
+//            does not fail.
 // Method     Beyond the limit everything moves to a file in TMPDIR (or /tmp) that only this user
 //            may open and that has no name: it vanishes with the process, whatever ends it. Reading
 //            maps the file; done() drops pages from the process, not from the file. Memory is not
@@ -57,12 +59,12 @@ class RowStore {
   RowStore& operator=(RowStore&&) noexcept;
   ~RowStore();
 
-  void append(std::span<const T> values);  // throws DataError when the file cannot be written
+  void append(std::span<const T> values);
   // Room for so many values at the end, to be written before anything else is called.
   std::span<T> extend(std::size_t values);
   void reserve(std::size_t values);           // a hint
   std::size_t size() const { return size_; }  // numbers
-  bool in_memory() const { return file_ == nullptr; }
+  bool in_memory() const;
 
   // All values. Valid until the next append.
   const T* data() const {
@@ -76,6 +78,7 @@ class RowStore {
   struct File;
   const T* map() const;
   void flush() const;
+  void give_up() const;  // everything back into memory
 
   std::size_t limit_, size_ = 0;
   mutable std::vector<T, Uncleared<T>> memory_;  // all values, or those not yet written to the file

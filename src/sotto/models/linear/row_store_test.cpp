@@ -1,7 +1,9 @@
 #include "sotto/models/linear/row_store.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
@@ -61,13 +63,47 @@ TEST(RowStore, MemoryDoesNotGrowWithTheNumberOfRows) {
   EXPECT_LT(most, before + (std::size_t{16} << 20));
 }
 
-TEST(RowStore, SaysWhereTheFileCannotBe) {
+// Whether the limit was passed may depend on one record: neither a place where no file can be nor a
+// full disk may show.
+TEST(RowStore, StaysInMemoryWhereNoFileCanBe) {
   const char* old = std::getenv("TMPDIR");
   const std::string kept = old != nullptr ? old : "";
   ::setenv("TMPDIR", "/nonexistent-directory", 1);
   RowStore<float> store(0);
-  EXPECT_THROW(store.append(std::vector<float>{1}), DataError);
+  store.append(std::vector<float>{1, 2});
+  store.append(std::vector<float>{3});
+  EXPECT_TRUE(store.in_memory());
+  EXPECT_EQ(store.data()[0], 1);
+  EXPECT_EQ(store.data()[2], 3);
   old != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
+}
+
+TEST(RowStore, StaysInMemoryWhenTheDiskIsFull) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  for (const std::size_t room : {std::size_t{0}, std::size_t{3} << 20, std::size_t{100} << 20}) {
+    RowStore<float> store(1 << 20);
+    std::vector<float> part(300'001);
+    rlimit small = before;
+    small.rlim_cur = room;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (int i = 0; i < 8; ++i) {
+      std::iota(part.begin(), part.end(), static_cast<float>(i));
+      store.append(part);
+    }
+    bool equal = true;
+    for (int i = 0; i < 8; ++i)
+      for (std::size_t j = 0; j < part.size(); ++j)
+        equal = equal && store.data()[static_cast<std::size_t>(i) * part.size() + j] ==
+                             static_cast<float>(static_cast<std::size_t>(i) + j);
+    store.append(std::vector<float>{-1});
+    equal = equal && store.data()[8 * part.size()] == -1 && store.data()[1] == 1;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_TRUE(equal) << room;
+    EXPECT_EQ(store.in_memory(), room < (std::size_t{100} << 20)) << room;
+  }
+  ::signal(SIGXFSZ, handler);
 }
 
 }  // namespace
