@@ -25,7 +25,7 @@ build: deps  ## configure and build; the command is build/bin/sotto
 
 .PHONY: test
 test: build  ## build and run every test
-	@ctest --preset release -j $(TESTS) --output-on-failure
+	@TMPDIR=$$(tools/test_directory.sh) ctest --preset release -j $(TESTS) --output-on-failure
 
 .PHONY: demo
 demo: deps  ## a tour with invented data and the real command; writes demo-out/
@@ -67,13 +67,13 @@ lint: deps dev-deps  ## clang-tidy over every source file (FILES="a.cpp b.cpp" f
 asan: deps  ## unit tests with the address and undefined-behaviour sanitizers
 	@cmake --preset dev --log-level=WARNING
 	@cmake --build --preset dev
-	@ctest --preset dev -j $(TESTS) -LE 'check|packaging'
+	@TMPDIR=$$(tools/test_directory.sh) ctest --preset dev -j $(TESTS) -LE 'check|packaging'
 
 .PHONY: tsan
 tsan: deps  ## unit tests with the thread sanitizer
 	@cmake --preset tsan --log-level=WARNING
 	@cmake --build --preset tsan
-	@ctest --preset tsan -j $(TESTS) -LE 'check|packaging'
+	@TMPDIR=$$(tools/test_directory.sh) ctest --preset tsan -j $(TESTS) -LE 'check|packaging'
 
 .PHONY: fuzz
 fuzz: deps dev-deps  ## fuzz each entry point for T seconds

@@ -47,7 +47,12 @@ class CommandCase : public testing::Test {
   // values can. A command that is refused compares nothing.
   static std::string difference(const Words& a, const Words& b, const std::string& made = {},
                                 std::uint64_t seed = 1) {
-    const RunComparison runs = compare_runs(a, b, made, seed);
+    return difference(record_run(a, made, seed), b, made, seed);
+  }
+  // The same where many runs are compared with one.
+  static std::string difference(const RecordedRun& one, const Words& b,
+                                const std::string& made = {}, std::uint64_t seed = 1) {
+    const RunComparison runs = compare_runs(one, record_run(b, made, seed, &one));
     return runs.difference + (runs.first.code != 0 ? " refused: " + runs.first.err : "");
   }
 

@@ -90,7 +90,9 @@ class Examination {
                       to_json(spec).dump());
     }
     if (seconds > limits_.seconds)
-      report(fmt::format("{} by {} took {:.1f} s", what, name(options.accountant), seconds));
+      findings_.slow.push_back(fmt::format("{} by {} took {:.1f} s | delta {} | {}", what,
+                                           name(options.accountant), seconds, question_.delta,
+                                           to_json(spec).dump()));
     if (!answer) return answer;
     ++findings_.answered;
     findings_.two_sided += answer->lower > 0;
@@ -199,8 +201,11 @@ void Findings::add(const Findings& other) {
     slowest = other.slowest;
     slowest_question = other.slowest_question;
   }
-  contradictions.insert(contradictions.end(), other.contradictions.begin(),
-                        other.contradictions.end());
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(contradictions, other.contradictions);
+  append(slow, other.slow);
 }
 
 Findings examine(const Question& question, Dice& dice, const Limits& limits) {

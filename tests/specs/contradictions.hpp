@@ -27,6 +27,7 @@ struct Findings {
   std::string slowest_question;
   std::map<std::string, double> seconds;  // of processor time, by what was asked of whom
   std::vector<std::string> contradictions;
+  std::vector<std::string> slow;  // questions that took longer than the limit
 
   void add(const Findings& other);
 };

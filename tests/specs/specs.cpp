@@ -61,13 +61,15 @@ int main(int argc, char** argv) {
     if (show)
       fmt::print("  {:.2f} s\n", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     for (const std::string& c : found.contradictions) fmt::print("seed {}: {}\n", seed + i, c);
-    if (!found.contradictions.empty()) std::fflush(stdout);
+    for (const std::string& c : found.slow) fmt::print("seed {}: {}\n", seed + i, c);
+    std::fflush(stdout);
     all.add(found);
   }
   fmt::print(
       "{} specifications, {} questions, {} answers, {} of them two-sided; slowest {:.2f} s: {}\n",
       specs, all.asked, all.answered, all.two_sided, all.slowest, all.slowest_question);
   for (const auto& [what, seconds] : all.seconds) fmt::print("  {:.1f} s: {}\n", seconds, what);
-  fmt::print("{} contradictions\n", all.contradictions.size());
+  fmt::print("{} contradictions, {} questions above the limit of time\n", all.contradictions.size(),
+             all.slow.size());
   return all.contradictions.empty() ? 0 : 1;
 }

@@ -149,8 +149,10 @@ void run_audit_replay(const Arguments& arguments, Context& context) {
     const ReplayedData::Pair pair = looked_for ? data->adversarial(change, random, unreadable)
                                                : data->neighbours(change, random, unreadable);
     pair.write_first();
-    const RunComparison runs =
-        compare_runs(base, base, made, arguments.whole("seed") + i, pair.write_second);
+    const std::uint64_t seed = arguments.whole("seed") + i;
+    const RecordedRun first = record_run(base, made, seed);
+    pair.write_second();
+    const RunComparison runs = compare_runs(first, record_run(base, made, seed, &first));
     data->tell(runs.largest_move);
     std::string what = runs.difference;
     std::ranges::replace(what, '\n', ' ');

@@ -52,25 +52,27 @@ Outcome observed_run(const Words& words, Rng& rng, const std::string& made) {
   return outcome;
 }
 
-RunComparison compare_runs(const Words& a, const Words& b, const std::string& made,
-                           std::uint64_t seed, const std::function<void()>& between) {
-  Outcome first, second;
-  const auto into = [&](const Words& words, Outcome& outcome) {
-    return [&](Rng& rng) -> std::optional<Event> {
-      outcome = observed_run(words, rng, made);
-      return std::nullopt;
-    };
+RecordedRun record_run(const Words& words, const std::string& made, std::uint64_t seed,
+                       const RecordedRun* before) {
+  RecordedRun run;
+  const auto observe = [&](Rng& rng) -> std::optional<Event> {
+    run.outcome = observed_run(words, rng, made);
+    return std::nullopt;
   };
-  const replay::Recording one = replay::record(seed, into(a, first));
-  if (between) between();
-  const replay::Recording other = replay::record(seed, into(b, second), &one);
-  std::string text = replay::difference(one, other);
+  run.recording = replay::record(seed, observe, before ? &before->recording : nullptr);
+  return run;
+}
+
+RunComparison compare_runs(const RecordedRun& one, const RecordedRun& other) {
+  const Outcome &first = one.outcome, &second = other.outcome;
+  std::string text = replay::difference(one.recording, other.recording);
   if (first.code != second.code) text += " exit codes differ: " + first.err + second.err;
   if (first.out != second.out) text += " output differs: " + first.out + second.out;
   if (first.err != second.err) text += " messages differ: " + first.err + second.err;
   if (first.files != second.files) text += " files differ";
   if (first.modes != second.modes) text += " modes of files differ";
-  return {text, one.queries.size(), replay::largest_move(one, other), first};
+  return {text, one.recording.queries.size(), replay::largest_move(one.recording, other.recording),
+          first};
 }
 
 }  // namespace sotto::cli

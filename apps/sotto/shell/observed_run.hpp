@@ -6,11 +6,11 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "sotto/core/record_replay.hpp"
 #include "sotto/core/rng.hpp"
 
 namespace sotto::cli {
@@ -30,14 +30,21 @@ struct Outcome {
 // `made` is a file or directory that the command writes and that is taken away again.
 Outcome observed_run(const Words& words, Rng& rng, const std::string& made = {});
 
+struct RecordedRun {
+  Outcome outcome;
+  replay::Recording recording;
+};
+// With the run before it, this one is given what that one released.
+RecordedRun record_run(const Words& words, const std::string& made, std::uint64_t seed,
+                       const RecordedRun* before = nullptr);
+
 struct RunComparison {
   std::string difference;  // in words; empty when nothing but noised values can differ
   std::size_t queries = 0;
   double largest_move = 0;  // of a query, as a share of its declared sensitivity
   Outcome first;
 };
-// between: called before the second run, for what both find under one name.
-RunComparison compare_runs(const Words& a, const Words& b, const std::string& made,
-                           std::uint64_t seed, const std::function<void()>& between = {});
+// The other was recorded after the one and with it.
+RunComparison compare_runs(const RecordedRun& one, const RecordedRun& other);
 
 }  // namespace sotto::cli

@@ -247,5 +247,22 @@ TEST(HardSpecs, DiscreteGaussiansOfSeveralDimensionsAreNearlyContinuous) {
   }
 }
 
+// A record drawn with replacement loses hundreds, the rest little: no grid holds both at a δ of
+// 1e-144. Each alone loses 343.8, 16.5 and .3, so that the sum is a bound; "cannot be bounded" and
+// the sums of single uses, 1 100, are not what twice as much (521 for the first two) allows.
+TEST(HardSpecs, RunsTooUnequalForOneGridAreAddedUp) {
+  const Event drawn =
+      SampledEvent{Scheme::with_replacement, 1, 2, 4, share(GaussianEvent::from_multiplier(0.18))};
+  const Event often = repeat(
+      poisson_sampled(GaussianEvent::from_multiplier(0.54 / 0.29), 0.041530212968993514), 71);
+  const double delta = 3.441382124371714e-144;
+  const Bound once = by(Accountant::pld, {Relation::zero_out, {drawn, often}}, delta);
+  EXPECT_LE(once.upper, 362);
+  EXPECT_GE(once.upper, 343);
+  const Bound twice =
+      by(Accountant::pld, {Relation::zero_out, {repeat(compose({drawn, often}), 2)}}, delta);
+  EXPECT_GE(twice.upper, once.upper);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -40,13 +40,14 @@ TEST(AdaptiveClipping, AnEmptyBatchIsStillARelease) {
 }
 
 TEST(NoisePieces, CoverTheVectorOnceAndDoNotDependOnThreads) {
-  const std::int64_t n = 5 * kNoisePiece + 77;
+  const std::int64_t n = 5 * std::int64_t{GaussianChunks::kSize} + 77;
   const auto draw = [&] {
     Rng rng = Rng::insecure_seed(3);
     std::vector<float> out(static_cast<std::size_t>(n), 0);
     for_noise_pieces(rng, n, 2.0f, [&](std::int64_t first, std::span<const float> noise) {
       for (std::size_t k = 0; k < noise.size(); ++k)
         out[static_cast<std::size_t>(first) + k] += noise[k];
+      return GaussianChunks::Soon{noise.data(), noise.data()};
     });
     return out;
   };

@@ -266,8 +266,8 @@ Tensor batch_norm_kernel(const Tensor& input, const MaybeTensor& weight, const M
     throw Unsupported(
         "batch_norm: the output for one record depends on the others in its batch, so no "
         "per-sample gradient exists",
-        "use GroupNorm or LayerNorm instead, or put the layer into eval mode with frozen "
-        "statistics");
+        "use GroupNorm or LayerNorm instead, or freeze the layer: eval mode, and "
+        "requires_grad_(false) for its weights");
   }
   const Plain plain(kKey);
   return at::batch_norm(input, weight, bias, mean, variance, training, momentum, eps, cudnn);

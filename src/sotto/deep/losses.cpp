@@ -36,11 +36,12 @@ torch::Tensor softmax_cross_entropy(const torch::Tensor& logits, const torch::Te
   require_shape("softmax_cross_entropy", targets,
                 logits.sizes().slice(0, static_cast<std::size_t>(logits.dim() - 1)));
   // Whether some record has a class that nobody declared is private: it must not stop a run.
-  const auto known = targets.ge(0).logical_and_(targets.lt(logits.size(-1)));
-  const auto classes = targets.masked_fill(known.logical_not(), ignore_index);
+  const auto unknown = targets.clamp(0, logits.size(-1) - 1).ne(targets);
+  const auto classes = targets.masked_fill(unknown, ignore_index);
   const auto losses = torch::nll_loss(torch::log_softmax(logits, -1).reshape({-1, logits.size(-1)}),
                                       classes.reshape({-1}), {}, at::Reduction::None, ignore_index)
                           .view(targets.sizes());
+  if (losses.dim() == 1 || within == Within::sum) return within_records(losses, {}, within);
   return within_records(losses, classes.ne(ignore_index), within);
 }
 

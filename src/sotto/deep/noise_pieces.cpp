@@ -3,22 +3,19 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace sotto::deep {
 
-void for_noise_pieces(Rng& rng, std::int64_t n, float sigma,
-                      const std::function<void(std::int64_t, std::span<const float>)>& f) {
-  const std::int64_t pieces = (n + kNoisePiece - 1) / kNoisePiece;
+void for_noise_pieces(Rng& rng, std::int64_t n, float sigma, const NoiseUse& f) {
+  constexpr auto kChunk = static_cast<std::int64_t>(GaussianChunks::kSize);
   const GaussianChunks chunks(rng, sigma);
-  at::parallel_for(0, pieces, 1, [&](std::int64_t first, std::int64_t last) {
-    std::vector<float> buffer(static_cast<std::size_t>(kNoisePiece));
-    for (std::int64_t k = first; k < last; ++k) {
-      const std::span<float> noise(
-          buffer.data(), static_cast<std::size_t>(std::min(kNoisePiece, n - k * kNoisePiece)));
-      chunks.fill(static_cast<std::size_t>(k), noise);
-      f(k * kNoisePiece, noise);
-    }
+  at::parallel_for(0, (n + kChunk - 1) / kChunk, 1, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t k = from; k < to; ++k)
+      chunks.visit(static_cast<std::size_t>(k),
+                   static_cast<std::size_t>(std::min(kChunk, n - k * kChunk)),
+                   [&](std::size_t first, std::span<const float> noise) {
+                     return f(k * kChunk + static_cast<std::int64_t>(first), noise);
+                   });
   });
 }
 

@@ -9,7 +9,6 @@
 #include "sotto/deep/detail/noise_pieces.hpp"
 
 namespace sotto::deep {
-
 NoisyDescent::NoisyDescent(const std::vector<NamedParameter>& parameters, torch::Tensor velocity)
     : velocity_(std::move(velocity)) {
   for (const auto& p : parameters) {
@@ -35,11 +34,13 @@ void NoisyDescent::step(Rng& rng, const torch::Tensor& sum, const DescentStep& s
     auto target = std::upper_bound(targets_.begin(), targets_.end(), first,
                                    [](std::int64_t at, const Target& t) { return at < t.first; }) -
                   1;
+    GaussianChunks::Soon soon = {gradient, gradient};
     for (std::int64_t at = first; at < last; ++target) {
       const std::int64_t end =
           std::min(last, target + 1 == targets_.end() ? total_ : (target + 1)->first);
       float* const x = target->parameter.data_ptr<float>() + (at - target->first);
       const float* const own = noise.data() + (at - first);
+      soon = {x + (end - at), gradient + end};
       if (velocity == nullptr)
         descend(x, gradient + at, own, step.rate * step.scale, end - at);
       else
@@ -47,6 +48,7 @@ void NoisyDescent::step(Rng& rng, const torch::Tensor& sum, const DescentStep& s
                 end - at);
       at = end;
     }
+    return soon;
   });
 }
 

@@ -18,9 +18,9 @@
 namespace sotto {
 namespace detail {
 // One block of random words to normal floats, in place (bulk_gaussian_kernel.hpp).
-void gaussian_block_avx512(float* block, float sigma);
-void gaussian_block_avx2(float* block, float sigma);
-void gaussian_block_portable(float* block, float sigma);
+void gaussian_block_avx512(float* block, float sigma, const float* const soon[2]);
+void gaussian_block_avx2(float* block, float sigma, const float* const soon[2]);
+void gaussian_block_portable(float* block, float sigma, const float* const soon[2]);
 std::uint32_t smallest_radius_avx512(const float* block);
 std::uint32_t smallest_radius_avx2(const float* block);
 std::uint32_t smallest_radius_portable(const float* block);
@@ -28,14 +28,16 @@ std::uint32_t smallest_radius_portable(const float* block);
 
 namespace {
 
-constexpr std::size_t kPairs = 512, kBlock = 2 * kPairs;  // as in bulk_gaussian_kernel.hpp
+constexpr std::size_t kPairs = 512,
+                      kBlock = GaussianChunks::kPart;  // as in bulk_gaussian_kernel.hpp
+static_assert(kBlock == 2 * kPairs);
 constexpr std::size_t kPiece =
     4 * kBlock;  // random bytes made at a time: they stay in the first-level cache
 constexpr std::uint32_t kRefine = 1u << 16;  // radius words below are in the far tail
 
 struct Kernel {
   const char* name;
-  void (*transform)(float*, float);
+  void (*transform)(float*, float, const float* const*);
   std::uint32_t (*smallest)(const float*);
 };
 
@@ -70,9 +72,10 @@ void refine(const FarPair& pair, float* block, float sigma, AesCtr& stream) {
   block[pair.index + kPairs] = static_cast<float>(r * std::sin(angle));
 }
 
-void transform_block(float* block, float sigma, const Kernel& kernel, AesCtr& stream) {
+void transform_block(float* block, float sigma, const Kernel& kernel, AesCtr& stream,
+                     GaussianChunks::Soon soon) {
   if (kernel.smallest(block) >= kRefine) [[likely]] {
-    kernel.transform(block, sigma);
+    kernel.transform(block, sigma, soon.data());
     return;
   }
   std::vector<FarPair> pairs;
@@ -81,7 +84,7 @@ void transform_block(float* block, float sigma, const Kernel& kernel, AesCtr& st
     if (radius < kRefine)
       pairs.push_back({i, radius, std::bit_cast<std::uint32_t>(block[i + kPairs])});
   }
-  kernel.transform(block, sigma);
+  kernel.transform(block, sigma, soon.data());
   for (const FarPair& pair : pairs) refine(pair, block, sigma, stream);
 }
 
@@ -91,14 +94,20 @@ void fill_chunk(std::span<float> out, float sigma, const Kernel& kernel, AesCtr&
     const auto piece = out.first(std::min(kPiece, out.size() / kBlock * kBlock));
     stream.fill(std::as_writable_bytes(piece));
     for (std::size_t at = 0; at < piece.size(); at += kBlock)
-      transform_block(&piece[at], sigma, kernel, stream);
+      transform_block(&piece[at], sigma, kernel, stream, {&piece[at], &piece[at]});
     out = out.subspan(piece.size());
   }
   if (out.empty()) return;
   std::array<float, kBlock> last;
   stream.fill(std::as_writable_bytes(std::span(last)));
-  transform_block(last.data(), sigma, kernel, stream);
+  transform_block(last.data(), sigma, kernel, stream, {last.data(), last.data()});
   std::copy_n(last.begin(), out.size(), out.begin());
+}
+
+void require_chunk(std::size_t draws) {
+  if (draws > GaussianChunks::kSize)
+    throw InvalidArgument(fmt::format("a chunk has at most {} draws, {} were asked for",
+                                      GaussianChunks::kSize, draws));
 }
 
 }  // namespace
@@ -115,10 +124,7 @@ GaussianChunks::GaussianChunks(Rng& rng, float sigma) : sigma_(sigma) {
 
 GaussianChunks::~GaussianChunks() { AesCtr::wipe(seed_); }
 
-void GaussianChunks::fill(std::size_t chunk, std::span<float> out) const {
-  if (out.size() > kSize)
-    throw InvalidArgument(
-        fmt::format("a chunk has at most {} draws, {} were asked for", kSize, out.size()));
+AesCtr GaussianChunks::stream_of(std::size_t chunk) const {
   // The upper half of the counter is the chunk: ranges of 2^64 blocks that cannot meet.
   AesCtr::Seed own = seed_;
   for (std::size_t byte = 0; byte < 8; ++byte)
@@ -126,7 +132,31 @@ void GaussianChunks::fill(std::size_t chunk, std::span<float> out) const {
   std::fill_n(own.begin() + 40, 8, std::byte{0});
   AesCtr stream(own);
   AesCtr::wipe(own);
+  return stream;
+}
+
+void GaussianChunks::fill(std::size_t chunk, std::span<float> out) const {
+  require_chunk(out.size());
+  AesCtr stream = stream_of(chunk);
   fill_chunk(out, sigma_, kernel(), stream);
+}
+
+// The same bits for the same draws as fill_chunk: a piece of random bytes, its blocks, the next.
+void GaussianChunks::visit(std::size_t chunk, std::size_t count, const Use& use) const {
+  require_chunk(count);
+  AesCtr stream = stream_of(chunk);
+  const Kernel own = kernel();
+  alignas(64) std::array<float, kPiece> piece;
+  Soon soon = {piece.data(), piece.data()};
+  for (std::size_t at = 0; at < count;) {
+    const std::size_t blocks = std::clamp<std::size_t>((count - at) / kBlock, 1, kPiece / kBlock);
+    stream.fill(std::as_writable_bytes(std::span(piece).first(blocks * kBlock)));
+    for (std::size_t k = 0; k < blocks; ++k, at += kBlock) {
+      float* const block = &piece[k * kBlock];
+      transform_block(block, sigma_, own, stream, soon);
+      soon = use(at, {block, std::min(kBlock, count - at)});
+    }
+  }
 }
 
 void fill_gaussian(Rng& rng, std::span<float> out, float sigma, int threads) {

@@ -19,7 +19,9 @@
 // Reference  [BM58]; docs/math/bulk-gaussian.md.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "sotto/core/aes_ctr.hpp"
@@ -42,13 +44,23 @@ class GaussianChunks {
   GaussianChunks& operator=(const GaussianChunks&) = delete;
 
   void fill(std::size_t chunk, std::span<float> out) const;  // out: at most kSize draws
+  // The same draws, the first `count` of the chunk, handed on in order, at most kPart at a time:
+  // while use(first, noise) runs they are in the first-level cache, and afterwards they are gone.
+  // use returns two places in memory that it will want for the kPart draws that follow; they are
+  // fetched while those are made. (Behind the end of an array does no harm.)
+  static constexpr std::size_t kPart = 1024;
+  using Soon = std::array<const float*, 2>;
+  using Use = std::function<Soon(std::size_t first, std::span<const float> noise)>;
+  void visit(std::size_t chunk, std::size_t count, const Use& use) const;
 
  private:
+  AesCtr stream_of(std::size_t chunk) const;
+
   AesCtr::Seed seed_;
   float sigma_;
 };
 
-// "avx2" or "portable": which inner loop this machine uses.
+// "avx512", "avx2" or "portable": which inner loop this machine uses.
 const char* bulk_gaussian_kernel();
 
 }  // namespace sotto

@@ -5,7 +5,9 @@
 #include "sotto/noise/detail/bulk_gaussian_kernel.hpp"
 
 namespace sotto::detail {
-void gaussian_block_avx2(float* block, float sigma) { kernel_avx2(block, sigma); }
+void gaussian_block_avx2(float* block, float sigma, const float* const soon[2]) {
+  kernel_avx2(block, sigma, soon);
+}
 std::uint32_t smallest_radius_avx2(const float* block) { return smallest_avx2(block); }
 }  // namespace sotto::detail
 #endif

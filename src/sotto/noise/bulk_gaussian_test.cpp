@@ -13,9 +13,9 @@
 
 namespace sotto {
 namespace detail {
-void gaussian_block_avx512(float* block, float sigma);
-void gaussian_block_avx2(float* block, float sigma);
-void gaussian_block_portable(float* block, float sigma);
+void gaussian_block_avx512(float* block, float sigma, const float* const soon[2]);
+void gaussian_block_avx2(float* block, float sigma, const float* const soon[2]);
+void gaussian_block_portable(float* block, float sigma, const float* const soon[2]);
 }  // namespace detail
 
 namespace {
@@ -47,7 +47,7 @@ double correlation(const std::vector<float>& x, std::size_t lag, const F& f) {
 }
 
 // The kernel against Box–Muller in double, word for word.
-void check_kernel(void (*kernel)(float*, float)) {
+void check_kernel(void (*kernel)(float*, float, const float* const*)) {
   Rng rng = Rng::insecure_seed(9);
   const std::uint32_t edges[] = {1u << 16,    (1u << 16) + 1, 1u << 24,    (1u << 24) + 1,
                                  0x7fffffffu, 0x80000000u,    0xbfffffffu, 0xc0000000u,
@@ -65,7 +65,8 @@ void check_kernel(void (*kernel)(float*, float)) {
       if (i < 512 && words[i] < 1u << 16) words[i] += 1u << 16;
       block[i] = std::bit_cast<float>(words[i]);
     }
-    kernel(block.data(), 2.0f);
+    const float* const soon[] = {block.data(), nullptr};  // fetching changes nothing
+    kernel(block.data(), 2.0f, soon);
     for (std::size_t i = 0; i < 512; ++i) {
       const double r = 2 * std::sqrt(-2 * std::log((words[i] + 0.5) * 0x1p-32));
       const double x = (static_cast<double>(static_cast<std::int32_t>(words[i + 512] << 2)) + 2) *
@@ -141,6 +142,27 @@ TEST(BulkGaussian, ChunksInAnyOrderAreTheFill) {
                 std::span(x).subspan(chunk * kSize, std::min(kSize, kDraws - chunk * kSize)));
   EXPECT_TRUE(x == drawn(kDraws, 8, 1.5f));
   EXPECT_THROW(chunks.fill(0, x), InvalidArgument);
+}
+
+TEST(BulkGaussian, VisitedDrawsAreTheFill) {
+  constexpr std::size_t kSize = GaussianChunks::kSize;
+  Rng rng = Rng::insecure_seed(8);
+  const GaussianChunks chunks(rng, 1.5f);
+  for (const std::size_t count :
+       {kSize, kSize - 1, std::size_t{1024}, std::size_t{5001}, std::size_t{1}, std::size_t{0}}) {
+    for (std::size_t chunk = 0; chunk < 8; ++chunk) {
+      std::vector<float> filled(count), visited;
+      chunks.fill(chunk, filled);
+      chunks.visit(chunk, count, [&](std::size_t first, std::span<const float> noise) {
+        EXPECT_EQ(first, visited.size());
+        visited.insert(visited.end(), noise.begin(), noise.end());
+        return GaussianChunks::Soon{noise.data(), nullptr};
+      });
+      EXPECT_TRUE(visited == filled) << chunk << " " << count;
+    }
+  }
+  const auto none = [](std::size_t, std::span<const float>) { return GaussianChunks::Soon{}; };
+  EXPECT_THROW(chunks.visit(0, kSize + 1, none), InvalidArgument);
 }
 
 TEST(BulkGaussian, ChunksHaveDifferentNoise) {

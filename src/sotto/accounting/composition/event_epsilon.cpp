@@ -222,18 +222,23 @@ class ByProfile {
     PrivateSelectionEvent selection;
     Spec run;
     double shift = -1;
+    std::optional<PldAccount> account = std::nullopt;  // of one run, made when it is first asked
   };
   bool tnb() const {
     return state_->selection.distribution == SelectionDistribution::truncated_negative_binomial;
   }
+  const PldAccount& account() const {
+    if (!state_->account) state_->account.emplace(state_->run);
+    return *state_->account;
+  }
   double one(double delta, double tolerance = kTolerance) const {
-    return pld_epsilon(state_->run, Delta(delta), tolerance, Wanted::upper).upper;
+    return account().epsilon(Delta(delta), tolerance, Wanted::upper).upper;
   }
   double shift() const {
     State& s = *state_;
     if (s.shift >= 0) return s.shift;
     if (!tnb())
-      return s.shift = multiply_up(s.selection.mean, pld_delta(s.run, 0, kTolerance).upper);
+      return s.shift = multiply_up(s.selection.mean, account().delta(0, kTolerance).upper);
     const double odds =
         widen_up(std::expm1(truncated_negative_binomial_cost(s.selection.shape, s.selection.mean)),
                  8 * kUlp);  // (1 − γ)/γ

@@ -31,6 +31,11 @@ ShuffledGuarantee::ShuffledGuarantee(const ShuffledEvent& e, Relation relation, 
   if (const auto* r = e.event->get_if<RandomizedResponseEvent>(); r && known(r->categories)) {
     attained_.emplace_back(local_, r->categories, e.population, fine);
     response_ = attained_.front();
+  } else if (const double least = ShuffledResponse::kLeastEpsilon;
+             r && local_ < least &&
+             ShuffledResponse::worthwhile(least, r->categories, e.population)) {
+    // A response at a smaller ε₀ is one at a larger ε₀ whose report is randomized once more.
+    response_.emplace(least, r->categories, e.population, fine);
   } else if (e.event->get_if<PureEvent>() && known(3)) {
     for (std::uint64_t categories : {2, 3})
       attained_.emplace_back(local_, categories, e.population, fine);

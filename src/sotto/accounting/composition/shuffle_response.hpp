@@ -35,6 +35,8 @@ class ShuffledResponse {
   double epsilon_upper(Delta delta) const;
   double epsilon_lower(Delta delta) const;
 
+  // Below, differences of probabilities would carry rounding errors that matter.
+  static constexpr double kLeastEpsilon = 1e-3;
   // Beyond them nothing is computed that shuffled reports of any ε₀-DP kind do not have.
   static bool worthwhile(double local_epsilon, std::uint64_t categories, std::uint64_t population);
 

@@ -313,5 +313,23 @@ TEST(ShuffledResponse, LowerBoundsOfOtherProtocolsAreAttained) {
             shuffled_binary_lower(p, q, 1000, Delta(1e-6)));
 }
 
+// Responses whose ε₀ is too small to be computed cost no more than those of a larger one.
+TEST(ShuffledResponse, TinyLocalLossesCostNoMoreThanLargerOnes) {
+  const auto cost = [](double local, std::uint64_t categories) {
+    const Spec spec{Relation::replace_one,
+                    {ShuffledEvent{41'000, share(RandomizedResponseEvent{local, categories})}}};
+    return epsilon(spec, Delta(3.66e-11)).upper;
+  };
+  for (const std::uint64_t categories : {2, 3, 36}) {
+    double before = 0;
+    for (const double local : {1e-6, 1e-5, 1e-4, 1.8e-4, 9.99e-4, 1e-3, 1.6e-3}) {
+      const double now = cost(local, categories);
+      EXPECT_LE(before, now * (1 + 1e-6)) << local << " " << categories;
+      EXPECT_LE(now, local);
+      before = now;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sotto

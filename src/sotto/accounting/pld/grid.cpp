@@ -105,12 +105,14 @@ void CellGrid::integrate(const Piece& piece, double tail, bool fold) {
            1;
   double from = z0;
   for (; from < z1 && k + 1 < loss_.size(); ++k) {
+    const double width = fall(loss_[k + 1] - loss_[k]);
     for (const bool upper_half : {false, true}) {
       const double boundary = upper_half ? loss_[k + 1] : 0.5 * (loss_[k] + loss_[k + 1]);
       const double to = std::min(z1, piece.where(boundary, from));
       if (!(to > from)) continue;
-      for_each_node(piece, from, to,
-                    [&](const PieceNode& n, double w) { add_in(k, upper_half, n.loss, n.p * w); });
+      for_each_node(piece, from, to, [&](const PieceNode& n, double w) {
+        add_in(k, upper_half, n.loss, n.p * w, width);
+      });
       from = to;
     }
   }
@@ -121,13 +123,14 @@ void CellGrid::integrate(const Piece& piece, double tail, bool fold) {
   high_.q += above.q;
 }
 
-void CellGrid::add_in(std::size_t k, bool upper_half, double loss, double p) {
-  const double up = p * std::clamp(fall(loss - loss_[k]) / fall(loss_[k + 1] - loss_[k]), 0.0, 1.0);
+void CellGrid::add_in(std::size_t k, bool upper_half, double loss, double p, double width) {
+  const double above = fall(loss - loss_[k]);
+  const double up = p * std::clamp(above / width, 0.0, 1.0);
   upper_[k] += p - up;
   upper_[k + 1] += up;
   const std::size_t c = k + (upper_half ? 1 : 0);
   cell_[c] += p;
-  surplus_[c] += p * fall(loss - loss_[c]);
+  surplus_[c] += p * (upper_half ? fall(loss - loss_[c]) : above);
 }
 
 void CellGrid::add_atom(double loss, double p) {
@@ -141,7 +144,7 @@ void CellGrid::add_atom(double loss, double p) {
       return;
     }
   }
-  add_in(k, loss > 0.5 * (loss_[k] + loss_[k + 1]), loss, p);
+  add_in(k, loss > 0.5 * (loss_[k] + loss_[k + 1]), loss, p, fall(loss_[k + 1] - loss_[k]));
 }
 
 CellGrid CellGrid::mirrored() const {

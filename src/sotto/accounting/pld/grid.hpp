@@ -59,8 +59,8 @@ class CellGrid {
   friend CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& plan);
   template <class Piece>
   void integrate(const Piece& piece, double tail, bool fold);
-  void add_in(std::size_t k, bool upper_half, double loss,
-              double p);  // loss between points k and k + 1
+  // loss between points k and k + 1, which are w apart; width: 1 − e^{−w}
+  void add_in(std::size_t k, bool upper_half, double loss, double p, double width);
   void add_atom(double loss, double p);
   void fold(double p_infinite_of_law);  // see LossLaw::fold
 

@@ -194,9 +194,9 @@ bool has_two_views(const Event& event, Relation relation) {
 // ask(profile, tolerance, wanted). Of several profiles the one that looks worst at a glance is
 // asked first; those that are certainly better are not asked again.
 template <class Ask>
-Bound worst_of(const Spec& spec, SampleView view, double tolerance, Wanted wanted, const Ask& ask) {
+Bound worst_of(const std::vector<PrivacyProfile>& profiles, double tolerance, Wanted wanted,
+               const Ask& ask) {
   constexpr double kGlance = 1e-2;
-  const std::vector<PrivacyProfile> profiles = profiles_of(spec, view);
   std::vector<std::pair<double, const PrivacyProfile*>> order;
   for (const PrivacyProfile& p : profiles) {
     double at_most = kInfinity;
@@ -222,11 +222,12 @@ Bound worst_of(const Spec& spec, SampleView view, double tolerance, Wanted wante
 
 // Each view gives a bound of its own.
 template <class Ask>
-Bound best_view(const Spec& spec, double tolerance, Wanted wanted, const Ask& ask) {
+Bound best_view(const std::vector<std::vector<PrivacyProfile>>& views, double tolerance,
+                Wanted wanted, const Ask& ask) {
   check_tolerance(tolerance);
-  Bound bound = worst_of(spec, SampleView::amplified, tolerance, wanted, ask);
-  if (has_two_views(spec.event(), spec.relation)) {
-    const Bound other = worst_of(spec, SampleView::revealed, tolerance, wanted, ask);
+  Bound bound = worst_of(views.front(), tolerance, wanted, ask);
+  for (std::size_t i = 1; i < views.size(); ++i) {
+    const Bound other = worst_of(views[i], tolerance, wanted, ask);
     bound.upper = std::min(bound.upper, other.upper);
     bound.lower = std::max(bound.lower, other.lower);
   }
@@ -242,19 +243,36 @@ std::vector<PrivacyProfile> profiles_of(const Spec& spec, SampleView view) {
   return out;
 }
 
-Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted) {
-  return best_view(spec, tolerance, wanted, [&](const PrivacyProfile& p, double t, Wanted w) {
+PldAccount::PldAccount(const Spec& spec) {
+  views_.push_back(profiles_of(spec, SampleView::amplified));
+  if (has_two_views(spec.event(), spec.relation))
+    views_.push_back(profiles_of(spec, SampleView::revealed));
+}
+
+Bound PldAccount::epsilon(Delta delta, double tolerance, Wanted wanted) const {
+  return best_view(views_, tolerance, wanted, [&](const PrivacyProfile& p, double t, Wanted w) {
     return p.epsilon(delta.value(), t, Direction::both, w);
   });
 }
 
-Bound pld_delta(const Spec& spec, double epsilon, double tolerance) {
+Bound PldAccount::delta(double epsilon, double tolerance) const {
   if (!(epsilon >= 0 && std::isfinite(epsilon))) {
     throw InvalidArgument(fmt::format("epsilon is {}; it must be 0 or more and finite", epsilon));
   }
-  return best_view(spec, tolerance, Wanted::both, [&](const PrivacyProfile& p, double t, Wanted w) {
-    return p.delta(epsilon, t, Direction::both, w);
-  });
+  return best_view(views_, tolerance, Wanted::both,
+                   [&](const PrivacyProfile& p, double t, Wanted w) {
+                     return p.delta(epsilon, t, Direction::both, w);
+                   });
+}
+
+Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted) {
+  check_tolerance(tolerance);
+  return PldAccount(spec).epsilon(delta, tolerance, wanted);
+}
+
+Bound pld_delta(const Spec& spec, double epsilon, double tolerance) {
+  check_tolerance(tolerance);
+  return PldAccount(spec).delta(epsilon, tolerance);
 }
 
 }  // namespace sotto

@@ -1,8 +1,8 @@
 // The privacy loss distribution accountant: the tightest ε(δ) and δ(ε) of a specification, with
 // certified bounds on both sides.
 //
-// What       pld_epsilon and pld_delta for a specification; profiles_of() for many questions about
-//            the same one.
+// What       pld_epsilon and pld_delta for a specification; PldAccount for many questions about the
+//            same one.
 // Guarantee  Bound::upper is an upper bound for every pair of neighbours under the relation of the
 //            specification, for mechanisms whose parameters were fixed beforehand (their inputs may
 //            depend on earlier outputs). Bound::lower is attained by a mechanism the specification
@@ -31,6 +31,17 @@ namespace sotto {
 // Both throw Unsupported, naming the event, and AccountingError when nothing can be bounded.
 Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted = Wanted::both);
 Bound pld_delta(const Spec& spec, double epsilon, double tolerance);
+
+// The same for many questions about one specification: its laws are made once.
+class PldAccount {
+ public:
+  explicit PldAccount(const Spec& spec);
+  Bound epsilon(Delta delta, double tolerance, Wanted wanted = Wanted::both) const;
+  Bound delta(double epsilon, double tolerance) const;
+
+ private:
+  std::vector<std::vector<PrivacyProfile>> views_;  // each gives a bound of its own
+};
 
 // The profiles whose worst case is the specification's: one, or several when a record may be in one
 // of several parts (parallel).

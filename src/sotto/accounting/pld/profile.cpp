@@ -6,12 +6,15 @@
 #include "sotto/accounting/pld/detail/two_point.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/outward.hpp"
+#include "sotto/core/numeric/search.hpp"
 
 namespace sotto {
 namespace {
 
-// Mixtures are slow: over so wide a loss they take long and say no more than any other bound.
+// Over so wide a loss a fine grid takes long and says nothing that matters. Mixtures, whose cells
+// are the slowest, are not computed at all.
 constexpr double kMeaningless = 1e5;
+constexpr double kRough = 3e-2;
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 
 const GaussianPiece* plain_gaussian(const LossLaw& law) {
@@ -170,10 +173,17 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     candidates = candidates_for(question, moments, direction);
   }
   const double about = question.for_epsilon ? candidates.front().saddle.epsilon : question.value;
-  if (cell_price_ > 1 && about > kMeaningless)
-    throw AccountingError(
-        "the privacy loss is beyond 100000, where no distribution of it is computed",
-        "this protects nothing; more noise or fewer steps are needed");
+  if (about > kMeaningless) {
+    if (cell_price_ > 1)
+      throw AccountingError(
+          "the privacy loss is beyond 100000, where no distribution of it is computed",
+          "this protects nothing; more noise or fewer steps are needed");
+    if (question.tolerance < kRough) {
+      Question rough = question;
+      rough.tolerance = kRough;
+      return answer(rough, direction);
+    }
+  }
   CertifiedInterval best;
   Refined first;
   for (const Candidate& c : candidates) {
@@ -196,12 +206,26 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     best.upper = std::min(best.upper, largest_total_);
   if (!question.for_epsilon && question.value >= largest_total_)
     best.upper = std::min(best.upper, widen_up(lost_, 1e-12));
+  if (question.for_epsilon && !std::isfinite(best.upper) && runs_.size() > 1)
+    best.upper = one_by_one(question, direction);
   if (question.for_epsilon && !std::isfinite(best.upper)) {
     throw AccountingError(
         "the privacy loss cannot be bounded: no finite epsilon holds at this delta",
         "more noise, fewer steps or a larger delta are needed");
   }
   return best;
+}
+
+// Where no grid holds all runs together (very unequal ones at a tiny δ): each alone, with its share
+// of δ, and the sum of what they lose.
+double PrivacyProfile::one_by_one(const Question& question, Direction direction) const {
+  const double share = widen_down(question.value / static_cast<double>(runs_.size()), 2 * kUlp);
+  double sum = 0;
+  for (const LawRun& run : runs_)
+    sum = add_up(
+        sum,
+        PrivacyProfile({run}).epsilon(share, question.tolerance, direction, Wanted::upper).upper);
+  return sum;
 }
 
 // One use of one mechanism: the hockey-stick divergence in closed form, no grid.
@@ -228,8 +252,8 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
     return std::max(0.0, v) * std::exp(-low_law->slack) * (1 - kError);
   };
   if (!question.for_epsilon) return {upper(question.value), lower(question.value)};
-  const auto solve_for = [&](const auto& curve, bool up) {
-    if (curve(0) <= question.value) return 0.0;
+  const auto solve = [&](const auto& curve) -> Bracket {
+    if (curve(0) <= question.value) return {0, 0};
     double a = 0, b = 1;
     while (curve(b) > question.value) {
       a = b;
@@ -239,13 +263,10 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
             "more noise or a larger delta are needed");
       }
     }
-    while (b - a > 1e-13 * b) {
-      const double mid = 0.5 * (a + b);
-      (curve(mid) <= question.value ? b : a) = mid;
-    }
-    return up ? b : a;
+    return narrow([&](double x) { return curve(x) - question.value; }, a, b, 1e-13);
   };
-  return {solve_for(upper, true), low_law ? solve_for(lower, false) : 0};
+  const bool two_sided = low_law && question.wanted == Wanted::both;
+  return {solve(upper).high, two_sided ? solve(lower).low : 0};
 }
 
 // Many different two-valued losses become one law. Losses so rare that all of them together are a

@@ -111,6 +111,7 @@ class PrivacyProfile {
   Grids grids_for(const Question& question, const std::vector<GridPlan>& plans, double h,
                   double tail, double theta) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
+  double one_by_one(const Question& question, Direction direction) const;
   double finest_grid(const Question& question, const Candidate& candidate) const;
   double choose_grid(const Question& question, const Candidate& candidate) const;
   void merge_gaussians();

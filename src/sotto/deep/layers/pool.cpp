@@ -38,14 +38,14 @@ class PoolCall : public LayerCall {
     auto result =
         torch::empty({input_.size(0), input_.size(1), shape_.out_height(), shape_.out_width()},
                      input_.options());
-    where_.resize(static_cast<std::size_t>(planes_ * out));
+    where_ = torch::empty({planes_ * out}, torch::kInt);
     const float* const from = input_.data_ptr<float>();
     float* const to = result.data_ptr<float>();
+    auto* const where = where_.data_ptr<std::int32_t>();
     for_records(planes_, [&](std::int64_t first, std::int64_t last) {
       PoolScratch scratch(shape_);
       for (std::int64_t k = first; k < last; ++k)
-        largest_of_windows(shape_, from + k * plane(), scratch, to + k * out,
-                           where_.data() + k * out);
+        largest_of_windows(shape_, from + k * plane(), scratch, to + k * out, where + k * out);
     });
     sizes_ = input_.sizes().vec();
     input_ = torch::Tensor();
@@ -58,9 +58,10 @@ class PoolCall : public LayerCall {
     const std::int64_t out = shape_.out_height() * shape_.out_width();
     const float* const from = b.data_ptr<float>();
     float* const to = result.data_ptr<float>();
+    const auto* const where = where_.data_ptr<std::int32_t>();
     for_records(planes_, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t k = first; k < last; ++k)
-        spread_to_windows(shape_, from + k * out, where_.data() + k * out, to + k * plane());
+        spread_to_windows(shape_, from + k * out, where + k * out, to + k * plane());
     });
     return {result};
   }
@@ -72,7 +73,7 @@ class PoolCall : public LayerCall {
   PoolShape shape_;
   std::int64_t planes_;
   std::vector<std::int64_t> sizes_;
-  std::vector<std::int32_t> where_;
+  torch::Tensor where_;  // a tensor: the memory of a step is measured by LibTorch's allocations
 };
 
 }  // namespace

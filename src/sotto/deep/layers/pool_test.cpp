@@ -8,6 +8,7 @@
 #include "../micro_batch_reference_test.hpp"
 #include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/losses.hpp"
+#include "sotto/deep/training/detail/memory.hpp"
 
 namespace sotto::deep {
 namespace {
@@ -70,6 +71,17 @@ TEST(MaxPool, GivesTheBitsOfLibTorch) {
         EXPECT_TRUE(same_bits(own.gradient, plain.gradient)) << high << "×" << wide;
       }
     }
+}
+
+// A step's memory is measured (training/detail/memory.hpp): what pooling keeps must be in it.
+TEST(MaxPool, ThePlacesAreInTheMeasuredMemory) {
+  const Tensor x = torch::randn({2, 4, 64, 64}).requires_grad_(true);
+  Recorder recorder({}, 2, {.memory = 1 << 20});
+  const Recorder::Scope scope(recorder);
+  Tensor value;
+  const std::size_t peak = peak_memory([&] { value = torch::max_pool2d(x, {2, 2}, {1, 1}); });
+  ASSERT_TRUE(is_private_layer(*value.grad_fn()));
+  EXPECT_GE(peak, value.nbytes() + static_cast<std::size_t>(value.numel()) * sizeof(std::int32_t));
 }
 
 TEST(MaxPool, LeavesOtherPoolsToLibTorch) {

@@ -1,13 +1,16 @@
 // Every rule is audited by machine: the call is repeated with all records but one changed, and the
-// rows of that one must not move.
+// rows of that one must not move. Operations for which private passes have kernels of their own are
+// audited with these too (Kernels::recording), derivatives by the records included.
 #pragma once
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <sstream>
 
+#include "sotto/deep/detail/layer_call.hpp"
 #include "sotto/deep/rows/detail/rules.hpp"
 
 namespace sotto::deep::rows {
@@ -43,6 +46,7 @@ inline Tensor with_others(const Tensor& t, std::int64_t axis, std::int64_t recor
 struct Audit {
   std::string said;    // empty: the rows stayed
   bool moved = false;  // the audit could see something: other rows did move
+  bool by_us = false;  // a private layer did the work
 };
 
 inline std::vector<Tensor> tensors_in(const c10::Stack& stack) {
@@ -79,7 +83,44 @@ c10::Stack copied(const Arguments& arguments, Change&& change) {
 struct Outcome {
   std::vector<Tensor> tensors;
   std::vector<Axis> axes;
+  bool by_us = false;  // a private layer was at work
 };
+
+// recording: as in a private pass, whose recorder trains all public numbers.
+enum class Kernels { libtorch, recording };
+
+inline bool has_private_layer(const Tensor& t) {
+  std::vector<torch::autograd::Node*> open{t.grad_fn().get()};
+  while (!open.empty()) {
+    auto* const node = open.back();
+    open.pop_back();
+    if (node == nullptr) continue;
+    if (is_private_layer(*node)) return true;
+    for (const auto& edge : node->next_edges()) open.push_back(edge.function.get());
+  }
+  return false;
+}
+
+// What the records' derivatives are when every number of the results counts with its square.
+inline void add_derivatives(Outcome& outcome, const RecordTensors& live) {
+  Tensor sum;
+  std::vector<Tensor> records;
+  std::vector<Axis> axes;
+  for (const Tensor& t : outcome.tensors)
+    if (t.requires_grad()) sum = sum.defined() ? sum + t.square().sum() : t.square().sum();
+  for (const auto& [tensor, axis] : live)
+    if (tensor.requires_grad()) {
+      records.push_back(tensor);
+      axes.push_back({static_cast<int>(axis), 1, 1});
+    }
+  if (!sum.defined() || records.empty()) return;
+  const auto all = torch::autograd::grad({sum}, records, {}, {}, false, true);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!all[k].defined()) continue;
+    outcome.tensors.push_back(all[k]);
+    outcome.axes.push_back(axes[k]);
+  }
+}
 
 // What becomes of a tensor of records before the call.
 using Change = std::function<Tensor(const Tensor&, std::int64_t axis)>;
@@ -88,23 +129,35 @@ inline Tensor as_it_is(const Tensor& t, std::int64_t) { return t.detach().clone(
 // One watched call. Throws NotRowWise.
 inline Outcome run(const c10::OperatorHandle& handle, const Arguments& arguments,
                    const RecordTensors& batch, const Change& change = as_it_is,
-                   std::uint64_t seed = 5, bool turned = false) {
+                   std::uint64_t seed = 5, bool turned = false,
+                   Kernels kernels = Kernels::libtorch) {
+  const bool recording = kernels == Kernels::recording;
+  std::vector<NamedParameter> trained;
+  const auto ready = [&](const Tensor& t) {
+    return recording && t.is_floating_point() ? t.requires_grad_(true) : t;
+  };
   const torch::nn::Module nothing;
   PublicTensors known(nothing);
   RecordTensors live;
   c10::Stack stack = copied(arguments, [&](const Tensor& t) {
     for (const auto& b : batch) {
       if (!b.tensor.is_same(t)) continue;
-      const Tensor copy = change(t, b.axis).contiguous();
+      const Tensor copy = ready(change(t, b.axis).contiguous());
       live.emplace_back(copy, b.axis);
       return copy;
     }
     Tensor copy = t.detach().clone();
     for (std::int64_t d = 0; turned && d < t.dim(); ++d)  // public rows belong to their places
       if (t.size(d) == kRecords) copy = copy.flip(d);
-    known.declare(copy);
+    known.declare(ready(copy));
+    if (copy.requires_grad()) trained.push_back({fmt::format("p{}", trained.size()), copy});
     return copy;
   });
+  std::optional<Recorder> recorder;
+  std::optional<Recorder::Scope> scope;
+  if (recording)
+    scope.emplace(recorder.emplace(trained, live.front().records(),
+                                   NormRoom{.memory = std::size_t{1} << 24}));
   Pass pass(known, live);
   torch::manual_seed(seed);
   {
@@ -112,7 +165,12 @@ inline Outcome run(const c10::OperatorHandle& handle, const Arguments& arguments
     handle.callBoxed(&stack);
   }
   Outcome outcome{tensors_in(stack), {}};
-  for (const Tensor& t : outcome.tensors) outcome.axes.push_back(pass.axis(t));
+  for (const Tensor& t : outcome.tensors) {
+    outcome.axes.push_back(pass.axis(t));
+    outcome.by_us |= recording && has_private_layer(t);
+  }
+  if (recording) add_derivatives(outcome, live);
+  for (Tensor& t : outcome.tensors) t = t.detach();
   return outcome;
 }
 
@@ -129,16 +187,18 @@ inline bool nearly(const Tensor& a, const Tensor& b) {
 // results in the reverse order, and without the last record (where the arguments name no sizes) the
 // others must keep theirs. Nearly, since a place may round otherwise.
 inline std::string audit_places(const c10::OperatorHandle& handle, const Arguments& arguments,
-                                const RecordTensors& batch, bool without_sizes, bool public_too) {
-  const Outcome first = run(handle, arguments, batch),
-                drawn = run(handle, arguments, batch, as_it_is, 6),
-                turned = run(
-                    handle, arguments, batch,
-                    [](const Tensor&t, std::int64_t axis) { return t.flip(axis); }, 5, public_too);
+                                const RecordTensors& batch, bool without_sizes, bool public_too,
+                                Kernels kernels) {
+  const Change flip = [](const Tensor& t, std::int64_t axis) { return t.flip(axis); };
+  const Outcome first = run(handle, arguments, batch, as_it_is, 5, false, kernels),
+                drawn = run(handle, arguments, batch, as_it_is, 6, false, kernels),
+                turned = run(handle, arguments, batch, flip, 5, public_too, kernels);
   Outcome fewer;
   if (without_sizes)
-    fewer = run(handle, arguments, batch,
-                [](const Tensor& t, std::int64_t axis) { return t.narrow(axis, 0, kRecords - 1); });
+    fewer = run(
+        handle, arguments, batch,
+        [](const Tensor& t, std::int64_t axis) { return t.narrow(axis, 0, kRecords - 1); }, 5,
+        false, kernels);
   for (std::size_t k = 0; k < first.tensors.size(); ++k) {
     const Tensor& a = first.tensors[k];
     const Axis& axis = first.axes[k];
@@ -161,14 +221,17 @@ inline std::string audit_places(const c10::OperatorHandle& handle, const Argumen
 // batch: which tensors among the arguments hold records. without_sizes: no argument names the
 // number of records.
 inline Audit audit(const c10::OperatorHandle& handle, const Arguments& arguments,
-                   const RecordTensors& batch, bool without_sizes = false) {
+                   const RecordTensors& batch, bool without_sizes = false,
+                   Kernels kernels = Kernels::libtorch) {
   Audit result;
   try {
-    const Outcome first = run(handle, arguments, batch);
+    const Outcome first = run(handle, arguments, batch, as_it_is, 5, false, kernels);
+    result.by_us = first.by_us;
     for (const std::int64_t record : {std::int64_t{0}, kRecords - 1}) {
-      const Outcome again = run(handle, arguments, batch, [&](const Tensor& t, std::int64_t axis) {
+      const Change others = [&](const Tensor& t, std::int64_t axis) {
         return with_others(t, axis, record);
-      });
+      };
+      const Outcome again = run(handle, arguments, batch, others, 5, false, kernels);
       for (std::size_t k = 0; k < first.tensors.size(); ++k) {
         Tensor a = first.tensors[k], b = again.tensors[k];
         if (!same(a, b)) result.moved = true;
@@ -183,8 +246,8 @@ inline Audit audit(const c10::OperatorHandle& handle, const Arguments& arguments
     }
     // A public operand may have a row for each record: then it is turned with them.
     if (result.said.empty() &&
-        !audit_places(handle, arguments, batch, without_sizes, false).empty())
-      result.said = audit_places(handle, arguments, batch, without_sizes, true);
+        !audit_places(handle, arguments, batch, without_sizes, false, kernels).empty())
+      result.said = audit_places(handle, arguments, batch, without_sizes, true, kernels);
   } catch (const NotRowWise& e) {
     result.said = std::string("refused: ") + e.what();
   }

@@ -59,8 +59,8 @@ void batch_normalization(Call& call) {  // (input, weight, bias, mean, variance,
   call.only({0}, kWeights);
   if (call.arguments[5].toBool() || !defined(call, 3) || !defined(call, 4))
     call.refuse("the output for one record depends on the others in its batch",
-                "use GroupNorm or LayerNorm instead, or put the layer into eval mode with frozen "
-                "statistics");
+                "use GroupNorm or LayerNorm instead, or freeze the layer: eval mode, and "
+                "requires_grad_(false) for its weights");
   if (call.axis(0).dim == 1) call.refuse("the batch axis is taken for the channels");
   call.results = {call.axis(0)};
 }

@@ -24,8 +24,9 @@
 namespace sotto {
 
 inline constexpr int kBallBits = 16;
-inline constexpr double kBallSteps = 1 << kBallBits;  // the radius
-inline constexpr std::size_t kBallBlock = 4096;       // rows whose sums are exact
+inline constexpr double kBallSteps = 1 << kBallBits;                // the radius
+inline constexpr std::size_t kBallBlock = 4096;                     // rows whose sums are exact
+inline constexpr std::size_t kBallMemory = std::size_t{128} << 20;  // bytes of rows in memory
 
 class EncodedRows {
  public:
@@ -50,7 +51,7 @@ class EncodedRows {
 
  private:
   std::size_t width_;
-  RowStore<float> rows_;
+  RowStore<float> rows_{kBallMemory};
 };
 
 // One record in the ball, in steps; returns nothing outside of it.
@@ -70,7 +71,7 @@ class BallRows {
 
  private:
   std::size_t width_;
-  RowStore<float> rows_;
+  RowStore<float> rows_{kBallMemory};
 };
 
 }  // namespace sotto
