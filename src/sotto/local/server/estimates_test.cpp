@@ -156,6 +156,22 @@ TEST(Variance, NobodyIsBetterThanTheBestOfTheList) {
       EXPECT_LE(best, (x + 1) * (x + 1) / ((x - 1) * (x - 1)) * (1 + 1e-9));
     }
   }
+  // Subsets, which no protocol beats on the average category, have the best of all sizes.
+  for (const double k : {100.0, 10'000.0}) {
+    for (const double e : {0.1, 0.5, 1.0, 2.0, 4.0, 8.0}) {
+      double best = INFINITY;
+      for (double size = 1; size < k; ++size) {
+        const double p = size * std::exp(e) / (size * std::exp(e) + k - size);
+        const double q = (p * (size - 1) + (1 - p) * size) / (k - 1);
+        best = std::min(best, support_variance(p, q, 1 / k));
+      }
+      const auto ours =
+          make_frequency_aggregator(declared("subset", e, static_cast<std::uint64_t>(k)));
+      EXPECT_NEAR(ours->unit_variance(1 / k) / best, 1, 1e-9) << k << ' ' << e;
+      EXPECT_LE(predicted_errors(e, static_cast<std::uint64_t>(k), 1000, 1 / k)[0].unit_variance,
+                best * (1 + 1e-9));
+    }
+  }
   EXPECT_EQ(best_protocol(1, 3), "grr");
   EXPECT_EQ(best_protocol(1, 100), "subset");
   // Few hash functions are good enough for few reports; their error does not fall with more.
