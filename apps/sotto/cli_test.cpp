@@ -68,6 +68,12 @@ TEST(Parse, SuggestsButNeverGuesses) {
               HasSubstr("did you mean 'laplace'?"));
 }
 
+TEST(Parse, AnOptionWithoutItsValueIsNamed) {
+  EXPECT_THAT(refusal({"noise", "--scale", "--count", "1"}),
+              HasSubstr("--scale needs a value; it is followed by the option --count"));
+  EXPECT_THAT(refusal({"noise", "--count", "1", "--scale"}), HasSubstr("--scale needs a value"));
+}
+
 TEST(Parse, RefusesValuesOutOfRangeByOptionValueAndRange) {
   const std::vector<std::string> start = {"noise", "--distribution", "laplace", "--count",
                                           "1",     "--scale"};

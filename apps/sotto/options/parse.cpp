@@ -39,6 +39,14 @@ std::vector<std::string> visible_names(const std::vector<Command>& commands) {
                                      : fmt::format("did you mean {}?", near));
 }
 
+[[noreturn]] void missing_value(const Call& call, const std::string& option,
+                                const std::string& next = {}) {
+  throw InvalidArgument(
+      fmt::format("{} needs a value{}", option,
+                  next.empty() ? "" : fmt::format("; it is followed by the option {}", next)),
+      fmt::format("see: {} --help", call.title()));
+}
+
 // Options of the root that take a value take the next word with them on the way to the command.
 bool takes_value(const Command& command, const std::string& word) {
   const Option* option = word.starts_with("--") ? find_option(command, word.substr(2)) : nullptr;
@@ -96,13 +104,21 @@ Call parse(const Command& root, const std::vector<std::string>& words) {
   try {
     std::reverse(rest.begin(), rest.end());  // CLI11 takes the words from the back
     app.parse(std::move(rest));
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string what = e.what();  // "--name: 1 required …"
+    missing_value(call, what.substr(0, what.find(':')));
   } catch (const CLI::ParseError& e) {
     throw InvalidArgument(fmt::format("{}: {}", call.title(), e.what()),
                           fmt::format("see: {} --help", call.title()));
   }
 
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    if (bound[i]->count() > 0) call.options[options[i].name] = bound[i]->results();
+    if (bound[i]->count() == 0) continue;
+    call.options[options[i].name] = bound[i]->results();
+    for (const std::string& value : bound[i]->results())
+      if (options[i].type != Type::flag && value.starts_with("--") &&
+          find_option(call.command(), value.substr(2)) != nullptr)
+        missing_value(call, "--" + options[i].name, value);
   }
   bool only_arguments = false;
   for (const std::string& word : app.remaining()) {
