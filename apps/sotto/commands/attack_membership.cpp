@@ -253,7 +253,7 @@ void print(const Arguments& arguments, const Game& game, const std::vector<Membe
                     subtitle(arguments, game, sides.back().records));
   const auto line = [&](const std::string& what, auto&& figure) {
     std::string text = fmt::format("{:<31}", what);
-    for (const MembershipSide& side : sides) text += fmt::format("  {:<29}", figure(side));
+    for (const MembershipSide& side : sides) text += fmt::format("  {:<31}", figure(side));
     text.erase(text.find_last_not_of(' ') + 1);
     context.out.print("{}\n", text);
   };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -114,6 +115,12 @@ void run_audit_mechanism(const Arguments& arguments, Context& context) {
         collect(with_input(words, arguments.text("second")), arguments, runs, progress, runs);
     progress.finish();
   }
+  const auto same = [&](const std::string& output) { return output == outputs[0].front(); };
+  if (!outputs[0].empty() && std::ranges::all_of(outputs[0], same) &&
+      std::ranges::all_of(outputs[1], same))
+    context.note(
+        fmt::format("every run on both inputs showed the same{}: is this the right command?",
+                    outputs[0].front().find(" exit ") != std::string::npos ? ", and failed" : ""));
   const audit::OutputAudit found = audit::audit_outputs(outputs[0], outputs[1], options);
   if (arguments.flag("json")) {
     context.out.print(
@@ -136,11 +143,15 @@ void run_audit_mechanism(const Arguments& arguments, Context& context) {
         "prove at most {})\n",
         round_down(found.epsilon), arguments.text("delta"), 100 * options.confidence,
         outputs[0].size(), outputs[1].size(), round_down(found.ceiling));
-    context.out.print(
-        "  told apart by: {}, likelier on the {} input (at least {:.4g} against at "
-        "most {:.4g})\n",
-        found.event, found.first_likelier ? "first" : "second", found.probability_lower,
-        found.other_upper);
+    if (found.epsilon > 0) {
+      context.out.print(
+          "  told apart by: {}, likelier on the {} input (at least {:.4g} against at "
+          "most {:.4g})\n",
+          found.event, found.first_likelier ? "first" : "second", found.probability_lower,
+          found.other_upper);
+    } else {
+      context.out.print("  nothing that was tried tells the inputs apart\n");
+    }
     context.out.print(
         "  delta at epsilon = {:g} is at least {}; Renyi divergence of order {:g} at "
         "least {}\n",

@@ -166,6 +166,8 @@ void run_audit_replay(const Arguments& arguments, Context& context) {
     progress.advance(i + 1);
   }
   progress.finish();
+  if (queries == 0 && findings.empty())
+    context.note("no noised query was seen: only what is visible was compared");
   if (arguments.flag("json")) {
     Json list = Json::array();
     for (const Finding& f : findings)

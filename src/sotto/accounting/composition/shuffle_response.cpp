@@ -19,8 +19,8 @@ constexpr double kFactorError = 1e-9;      // of weights and of the factors befo
 constexpr double kFine = 24, kCoarse = 8;  // blocks a deviation
 constexpr double kFineShare = 4e-4, kCoarseShare = 4e-3;  // width of a block of uniform reports
 
-// Where ε is nearer to ε₀, differences of probabilities would carry rounding errors that matter. The
-// upper bound of two categories among many users would take long.
+// Where ε is nearer to ε₀, differences of probabilities would carry rounding errors that matter.
+// The upper bound of two categories among many users would take long.
 constexpr double kLeastResponse = ShuffledResponse::kLeastEpsilon, kLeastDistance = 1e-5;
 constexpr std::uint64_t kMostOfTwo = 5'000'000;
 

@@ -262,6 +262,12 @@ TEST(Protocols, RefuseWhatTheyCannotDo) {
   EXPECT_THROW(r->answer(0.5, nullptr, rng, report), InvalidArgument);
 }
 
+// Sketches of different versions can be added as long as words have the same keys.
+TEST(Hash, KeyOfAWordIsTheBeginningOfItsDigest) {
+  EXPECT_EQ(key_of_word("abc"), 0xBA7816BF8F01CFEAu);  // SHA-256, FIPS 180-4
+  EXPECT_EQ(key_of_word(""), 0xE3B0C44298FC1C14u);
+}
+
 TEST(Declaration, SurvivesItsText) {
   const Declaration d = declare({.protocol = "the", .epsilon = 0.7, .values = {"a", "ü", "c,d"}},
                                 OptionValues(protocol_options(protocol_kind("the")), {}));

@@ -19,7 +19,14 @@ bool positive(std::uint64_t row, std::uint64_t column) {
 
 std::uint64_t best_block_count(double epsilon, std::uint64_t categories) {
   const double most = std::min(std::exp(epsilon), 2 * static_cast<double>(categories));
-  return std::bit_floor(static_cast<std::uint64_t>(most));
+  const std::uint64_t published = std::bit_floor(static_cast<std::uint64_t>(most));
+  if (published == 1) return published;
+  const auto error = [&](std::uint64_t blocks) {
+    const double share = 1 / static_cast<double>(categories),
+                 block = 1 / static_cast<double>(std::min(blocks, categories));
+    return BlockLaw(HadamardResponse(epsilon, categories, blocks)).variance(share, block);
+  };
+  return error(published / 2) < error(published) ? published / 2 : published;
 }
 
 HadamardResponse::HadamardResponse(double epsilon, std::uint64_t categories, std::uint64_t blocks)
@@ -60,6 +67,41 @@ long double HadamardResponse::probability(const Value& value, Bytes report) cons
   const bool mine = column / block_size_ == block(own) && positive(row(own), column % block_size_);
   return mine ? dyadic_rest(elsewhere_) / static_cast<long double>(half)
               : dyadic(elsewhere_) / static_cast<long double>(columns() - half);
+}
+
+BlockLaw::BlockLaw(const HadamardResponse& r) : one_block(r.blocks() == 1) {
+  const double half = static_cast<double>(r.block_size()) / 2,
+               rest = static_cast<double>(r.columns()) - half;
+  const double away = (1 - r.p()) / rest;  // of one column that is not the value's
+  own = r.p();
+  same_block = r.p() / 2 + away * half / 2;
+  elsewhere = away * half;
+  block_own = r.p() + away * half;
+  block_elsewhere = away * 2 * half;
+}
+
+// f̂ is linear in three indicators of a report: in the own columns, in the rest of the own block,
+// elsewhere. Its variance follows from the value that each makes of it.
+double BlockLaw::variance(double share, double block_share) const {
+  double at_own = 0, at_block = 0, at_rest = 0;
+  const double gap = own - same_block;
+  if (one_block) {
+    at_own = (1 - same_block) / gap, at_block = at_rest = -same_block / gap;
+  } else {
+    const double block_gap = block_own - block_elsewhere;
+    const auto value = [&](double in_own, double in_block) {
+      const double block = (in_block - block_elsewhere) / block_gap;
+      return (in_own - elsewhere - block * (same_block - elsewhere)) / gap;
+    };
+    at_own = value(1, 1), at_block = value(0, 1), at_rest = value(0, 0);
+  }
+  const auto spread = [&](double mine, double block) {
+    const double mean = mine * at_own + (block - mine) * at_block + (1 - block) * at_rest;
+    return mine * at_own * at_own + (block - mine) * at_block * at_block +
+           (1 - block) * at_rest * at_rest - mean * mean;
+  };
+  return share * spread(own, block_own) + (block_share - share) * spread(same_block, block_own) +
+         (1 - block_share) * spread(elsewhere, block_elsewhere);
 }
 
 }  // namespace sotto::local

@@ -4,8 +4,8 @@
 //            report is one of K = B·b columns, log₂K bits.
 // Guarantee  ln(P(K−s)/((1−P)s))-local DP: the s = b/2 columns of the own block where the own row
 //            is +1 share the probability P, all others share 1 − P.
-// Method     P = se^ε/(se^ε + K − s). B = 1 for high privacy, B = 2^⌊log₂ min(e^ε, 2k)⌋ in general,
-//            b = 2^⌈log₂(k/B + 1)⌉ [ASZ19].
+// Method     P = se^ε/(se^ε + K − s). B = 1 for high privacy, B = 2^⌊log₂ min(e^ε, 2k)⌋ in general
+//            [ASZ19], or half of that where it has the smaller variance; b = 2^⌈log₂(k/B + 1)⌉.
 // Numerics   1 − P is a multiple of 2^-64, rounded up. A uniform column becomes one with the wanted
 //            sign by flipping one bit: the lowest that is set in the row's number.
 // Reference  [ASZ19].
@@ -40,6 +40,16 @@ class HadamardResponse final : public Randomizer {
  private:
   std::uint64_t categories_, blocks_, block_size_, elsewhere_;  // elsewhere_/2^64 = 1 − P
   double epsilon_;
+};
+
+// What a report is, for a category x: in its own columns, those of another category of its block,
+// or those of one elsewhere; and in x's block.
+struct BlockLaw {
+  double own, same_block, elsewhere, block_own, block_elsewhere;
+  bool one_block;
+  explicit BlockLaw(const HadamardResponse& response);
+  // n times the variance of the estimated share of a category, its block having block_share.
+  double variance(double share, double block_share) const;
 };
 
 }  // namespace sotto::local

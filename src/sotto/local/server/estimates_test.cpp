@@ -129,8 +129,7 @@ TEST(Variance, OfLongitudinalProtocolsIsWithinThreePercentOfTheory) {
 TEST(Variance, OfHadamardResponseInBlocksIsWithinThreePercentOfTheory) {
   constexpr std::uint64_t k = 16;
   constexpr int kRounds = 8000;
-  const Declaration d = declared("hadamard", 2.5, k);
-  ASSERT_EQ(d.parameter("blocks"), 8);
+  const Declaration d = declared("hadamard", 2.5, k, {{"blocks", {"8"}}});
   const auto r = make_randomizer(d);
   std::vector<std::uint8_t> report(r->report_bytes());
   Rng rng = Rng::insecure_seed(12);
@@ -147,6 +146,24 @@ TEST(Variance, OfHadamardResponseInBlocksIsWithinThreePercentOfTheory) {
   EXPECT_NEAR(squares / kRounds / theory, 1, 0.03);
 }
 
+// As many blocks as published, or half as many: whichever is better, and no other number is.
+TEST(Variance, OfHadamardResponseIsTheLeastOfAllNumbersOfBlocks) {
+  for (const std::uint64_t k : {16u, 100u, 10'000u}) {
+    for (const double e : {0.3, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0}) {
+      const double share = 1 / static_cast<double>(k);
+      const auto variance = [&](const Declaration& d) {
+        return make_frequency_aggregator(d)->unit_variance(share);
+      };
+      const double ours = variance(declared("hadamard", e, k));
+      for (std::uint64_t blocks = 1; blocks <= 2 * k && blocks <= 1024; blocks *= 2)
+        EXPECT_LE(
+            ours,
+            variance(declared("hadamard", e, k, {{"blocks", {std::to_string(blocks)}}})) * 1.001)
+            << k << ' ' << e << ' ' << blocks;
+    }
+  }
+}
+
 TEST(Variance, NobodyIsBetterThanTheBestOfTheList) {
   for (const std::uint64_t k : {100u, 10'000u}) {
     for (const double e : {0.5, 1.0, 2.0, 4.0}) {
@@ -154,6 +171,22 @@ TEST(Variance, NobodyIsBetterThanTheBestOfTheList) {
       EXPECT_LE(best, 4 * x / ((x - 1) * (x - 1)) * (1 + 1e-9));
       EXPECT_LE(best, (static_cast<double>(k) - 2 + x) / ((x - 1) * (x - 1)) * (1 + 1e-9));
       EXPECT_LE(best, (x + 1) * (x + 1) / ((x - 1) * (x - 1)) * (1 + 1e-9));
+    }
+  }
+  // Subsets, which no protocol beats on the average category, have the best of all sizes.
+  for (const double k : {100.0, 10'000.0}) {
+    for (const double e : {0.1, 0.5, 1.0, 2.0, 4.0, 8.0}) {
+      double best = INFINITY;
+      for (double size = 1; size < k; ++size) {
+        const double p = size * std::exp(e) / (size * std::exp(e) + k - size);
+        const double q = (p * (size - 1) + (1 - p) * size) / (k - 1);
+        best = std::min(best, support_variance(p, q, 1 / k));
+      }
+      const auto ours =
+          make_frequency_aggregator(declared("subset", e, static_cast<std::uint64_t>(k)));
+      EXPECT_NEAR(ours->unit_variance(1 / k) / best, 1, 1e-9) << k << ' ' << e;
+      EXPECT_LE(predicted_errors(e, static_cast<std::uint64_t>(k), 1000, 1 / k)[0].unit_variance,
+                best * (1 + 1e-9));
     }
   }
   EXPECT_EQ(best_protocol(1, 3), "grr");

@@ -7,25 +7,6 @@
 
 namespace sotto::local {
 namespace detail {
-namespace {
-
-// The probabilities of Hadamard response, for a category x: of its own columns, those of another
-// category of its block, and those of one elsewhere; and of x's block.
-struct BlockLaw {
-  double own, same_block, elsewhere, block_own, block_elsewhere;
-  explicit BlockLaw(const HadamardResponse& r) {
-    const double half = static_cast<double>(r.block_size()) / 2,
-                 rest = static_cast<double>(r.columns()) - half;
-    const double away = (1 - r.p()) / rest;  // of one column that is not the value's
-    own = r.p();
-    same_block = r.p() / 2 + away * half / 2;
-    elsewhere = away * half;
-    block_own = r.p() + away * half;
-    block_elsewhere = away * 2 * half;
-  }
-};
-
-}  // namespace
 
 std::vector<double> ColumnCounts::own_columns() const {
   const std::uint64_t size = response_.block_size();
@@ -41,30 +22,8 @@ std::vector<double> ColumnCounts::own_columns() const {
   return sums;
 }
 
-// f̂ is linear in three indicators of a report: in the own columns, in the rest of the own block,
-// elsewhere. Its variance follows from the value that each makes of it.
 double ColumnCounts::variance(double share, double block_share) const {
-  const BlockLaw law(response_);
-  double at_own = 0, at_block = 0, at_rest = 0;
-  const double gap = law.own - law.same_block;
-  if (response_.blocks() == 1) {
-    at_own = (1 - law.same_block) / gap, at_block = at_rest = -law.same_block / gap;
-  } else {
-    const double block_gap = law.block_own - law.block_elsewhere;
-    const auto value = [&](double in_own, double in_block) {
-      const double block = (in_block - law.block_elsewhere) / block_gap;
-      return (in_own - law.elsewhere - block * (law.same_block - law.elsewhere)) / gap;
-    };
-    at_own = value(1, 1), at_block = value(0, 1), at_rest = value(0, 0);
-  }
-  const auto spread = [&](double own, double block) {
-    const double mean = own * at_own + (block - own) * at_block + (1 - block) * at_rest;
-    return own * at_own * at_own + (block - own) * at_block * at_block +
-           (1 - block) * at_rest * at_rest - mean * mean;
-  };
-  return share * spread(law.own, law.block_own) +
-         (block_share - share) * spread(law.same_block, law.block_own) +
-         (1 - block_share) * spread(law.elsewhere, law.block_elsewhere);
+  return BlockLaw(response_).variance(share, block_share);
 }
 
 Frequencies ColumnCounts::frequencies() {
