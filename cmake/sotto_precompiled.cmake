@@ -1,5 +1,5 @@
 # sotto_precompile(target [TESTS]): the headers that most files include are parsed once for all targets instead of once a
-# file (half of the time of a build from nothing). Sources still include what they use: the preset tsan builds
+# file (half of the time of a build from nothing). Sources still include what they use: the preset fuzz builds
 # without, and so do the checks that each header compiles alone.
 option(SOTTO_PRECOMPILE "Precompile common headers" ON)
 
