@@ -109,10 +109,7 @@ class PrivateStep {
         {x, y}, [&] { return softmax_cross_entropy(model_.forward(x), y); }, part.empty);
     rows::OwnTime::add_to(nullptr);
     const auto start = now();
-    if (exact_)
-      optimizer_.step(noise_.add(sum_.flat(), 1, rng_).mul_(scale_), 0);
-    else
-      optimizer_.step_with_noise(rng_, sum_.flat(), noise_.sigma(1), scale_, 0);
+    optimizer_.step_with_noise(noise_, sum_.flat(), 1, scale_, rng_, 0);
     noise_ms_ = since(start);
   }
   // Of the last step: noise and update; following the records.

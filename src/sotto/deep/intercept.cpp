@@ -10,6 +10,7 @@
 #include "sotto/deep/layers/detail/embedding.hpp"
 #include "sotto/deep/layers/detail/linear.hpp"
 #include "sotto/deep/layers/detail/norm.hpp"
+#include "sotto/deep/layers/detail/parameter.hpp"
 #include "sotto/deep/layers/detail/pool.hpp"
 #include "sotto/deep/layers/detail/recurrent.hpp"
 #include "sotto/deep/recorder.hpp"
@@ -67,6 +68,13 @@ bool is_second(const rows::Axis& axis, const Tensor& input) {
 }
 Tensor by_record(const Tensor& input, const rows::Axis& axis) {
   return rows::records_first(input, axis, Recorder::current()->batch());
+}
+
+bool any_records(const Tensor& input, at::TensorList states) {
+  rows::Pass* const pass = rows::Pass::current();
+  if (pass == nullptr || pass->axis(input).holds_records()) return true;
+  return std::any_of(states.begin(), states.end(),
+                     [&](const Tensor& s) { return pass->axis(s).holds_records(); });
 }
 
 // A parameter, or consecutive rows of one (the stacked projections of attention).
@@ -131,14 +139,61 @@ Tensor addmm_kernel(const Tensor& bias, const Tensor& input, const Tensor& trans
   return at::addmm(bias, input, transposed, beta, alpha);
 }
 
-Tensor matmul_kernel(const Tensor& input, const Tensor& other) {
+// x·Wᵀ, and W·xᵀ = (x·Wᵀ)ᵀ.
+template <Tensor (*kPlain)(const Tensor&, const Tensor&)>
+Tensor product_kernel(const Tensor& left, const Tensor& right) {
   const Plain plain(kKey);
-  if (recording() && input.dim() >= 2) {
-    const auto w = transposed_source_of(other);
-    const auto axis = w ? axis_of(input, 1) : torch::nullopt;
-    if (axis) return private_linear(input, *axis, w->parameter, {}, w->rows);
+  if (recording() && left.dim() >= 2) {
+    const auto w = transposed_source_of(right);
+    const auto axis = w ? axis_of(left, 1) : torch::nullopt;
+    if (axis) return private_linear(left, *axis, w->parameter, {}, w->rows);
   }
-  return at::matmul(input, other);
+  if (recording() && left.dim() == 2 && right.dim() == 2 && trains(left)) {
+    const auto w = source_of(left);
+    const auto axis = w ? axis_of(right.t(), 1) : torch::nullopt;
+    if (axis) return private_linear(right.t(), *axis, w->parameter, {}, w->rows).t();
+  }
+  return kPlain(left, right);
+}
+
+// einsum writes x·Wᵀ as a batch of one product.
+Tensor bmm_kernel(const Tensor& left, const Tensor& right) {
+  const Plain plain(kKey);
+  if (recording() && left.size(0) == 1 && trains(right)) {
+    const auto w = transposed_source_of(right.squeeze(0));
+    const Tensor input = left.squeeze(0);
+    const auto axis = w && input.dim() == 2 ? axis_of(input, 1) : torch::nullopt;
+    if (axis) return private_linear(input, *axis, w->parameter, {}, w->rows).unsqueeze(0);
+  }
+  return at::bmm(left, right);
+}
+
+// In the place of a parameter that meets the last axes of records: the parameter as each record
+// has it.
+torch::optional<Tensor> own_copies(const Tensor& parameter, const Tensor& x) {
+  if (!recording() || !trains(parameter) || !Recorder::current()->knows(parameter) ||
+      x.dim() <= parameter.dim() || !any_records(x, {}))
+    return torch::nullopt;
+  const auto axis = axis_of(x, parameter.dim());
+  if (!axis || !is_first(*axis)) return torch::nullopt;
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim() - parameter.dim()), 1);
+  sizes.front() = x.size(0);
+  sizes.insert(sizes.end(), parameter.sizes().begin(), parameter.sizes().end());
+  return deep::per_record(parameter, x.size(0)).view(sizes);
+}
+
+Tensor sum_kernel(const Tensor& x, const Tensor& y, const at::Scalar& alpha) {
+  const Plain plain(kKey);
+  if (const auto own = own_copies(y, x)) return at::add(x, *own, alpha);
+  if (const auto own = own_copies(x, y)) return at::add(*own, y, alpha);
+  return at::add(x, y, alpha);
+}
+
+Tensor times_kernel(const Tensor& x, const Tensor& y) {
+  const Plain plain(kKey);
+  if (const auto own = own_copies(y, x)) return at::mul(x, *own);
+  if (const auto own = own_copies(x, y)) return at::mul(*own, y);
+  return at::mul(x, y);
 }
 
 Tensor& add_kernel(Tensor& y, const Tensor& other, const at::Scalar& alpha) {
@@ -178,13 +233,6 @@ Tensor conv_padding_kernel(const Tensor& input, const Tensor& weight, const Mayb
     return deep::convolution(input, weight, value_of(bias),
                              {stride.vec(), {}, dilation.vec(), groups}, padding);
   return kPlain(input, weight, bias, stride, padding, dilation, groups);
-}
-
-bool any_records(const Tensor& input, at::TensorList states) {
-  rows::Pass* const pass = rows::Pass::current();
-  if (pass == nullptr || pass->axis(input).holds_records()) return true;
-  return std::any_of(states.begin(), states.end(),
-                     [&](const Tensor& s) { return pass->axis(s).holds_records(); });
 }
 
 Tensor max_pool2d_kernel(const Tensor& input, IntArrayRef kernel, IntArrayRef stride,
@@ -338,7 +386,11 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericWrapper, library) {
   library.impl("feature_alpha_dropout_", dropout_in_place_kernel<at::feature_alpha_dropout_>);
   library.impl("linear", linear_kernel);
   library.impl("addmm", addmm_kernel);
-  library.impl("matmul", matmul_kernel);
+  library.impl("matmul", product_kernel<at::matmul>);
+  library.impl("mm", product_kernel<at::mm>);
+  library.impl("bmm", bmm_kernel);
+  library.impl("add.Tensor", sum_kernel);
+  library.impl("mul.Tensor", times_kernel);
   library.impl("add_.Tensor", add_kernel);
   library.impl("conv1d", conv_kernel<at::conv1d>);
   library.impl("conv2d", conv_kernel<at::conv2d>);

@@ -38,10 +38,13 @@ torch::Tensor softmax_cross_entropy(const torch::Tensor& logits, const torch::Te
   // Whether some record has a class that nobody declared is private: it must not stop a run.
   const auto unknown = targets.clamp(0, logits.size(-1) - 1).ne(targets);
   const auto classes = targets.masked_fill(unknown, ignore_index);
-  const auto losses = torch::nll_loss(torch::log_softmax(logits, -1).reshape({-1, logits.size(-1)}),
-                                      classes.reshape({-1}), {}, at::Reduction::None, ignore_index)
+  const auto logs = torch::log_softmax(logits, -1);
+  const auto none = at::Reduction::None;
+  if (targets.dim() == 1) return torch::nll_loss(logs, classes, {}, none, ignore_index);
+  const auto losses = torch::nll_loss(logs.reshape({-1, logits.size(-1)}), classes.reshape({-1}),
+                                      {}, none, ignore_index)
                           .view(targets.sizes());
-  if (losses.dim() == 1 || within == Within::sum) return within_records(losses, {}, within);
+  if (within == Within::sum) return within_records(losses, {}, within);
   return within_records(losses, classes.ne(ignore_index), within);
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sotto/core/rng.hpp"
@@ -36,12 +37,19 @@ class NoisyDescent {
 
   // sum: floats, the parameters one after the other, as ClippedSum::flat().
   void step(Rng& rng, const torch::Tensor& sum, const DescentStep& step);
+  // The same for some coordinates from `first` on, whose noise is in the sum already.
+  void step(std::int64_t first, std::span<const float> noisy, const DescentStep& step);
 
  private:
   struct Target {
     std::int64_t first;       // in the sum
     torch::Tensor parameter;  // itself: its data may be replaced between steps
   };
+  // Calls f(parameter, at, count) for the parameters behind coordinates [first, last).
+  template <class F>
+  void for_targets(std::int64_t first, std::int64_t last, const F& f) const;
+  float* velocity(const DescentStep& step) const;  // null without momentum
+
   std::vector<Target> targets_;
   std::int64_t total_ = 0;
   torch::Tensor velocity_;

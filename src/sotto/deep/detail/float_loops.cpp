@@ -116,6 +116,20 @@ SOTTO_CLONES void descend(float* __restrict x, float* __restrict v,
   }
 }
 
+SOTTO_CLONES void descend(float* __restrict x, const float* __restrict gradient, float rate,
+                          std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) x[k] -= rate * gradient[k];
+}
+
+SOTTO_CLONES void descend(float* __restrict x, float* __restrict v,
+                          const float* __restrict gradient, float scale, float momentum, float rate,
+                          std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    v[k] = momentum * v[k] + scale * gradient[k];
+    x[k] -= rate * v[k];
+  }
+}
+
 SOTTO_CLONES void add_gathered(const Gathered& from, std::int64_t first, std::int64_t last,
                                float* table) {
   gather_into(from, first, last, table);

@@ -21,9 +21,12 @@ void add_floats(double* to, const float* from, std::int64_t n);
 void add_scaled(double* to, const float* from, float factor, std::int64_t n);
 // x −= rate·(gradient + noise).
 void descend(float* x, const float* gradient, const float* noise, float rate, std::int64_t n);
+void descend(float* x, const float* gradient, float rate, std::int64_t n);  // without noise
 // v ← momentum·v + scale·(gradient + noise), x −= rate·v.
 void descend(float* x, float* v, const float* gradient, const float* noise, float scale,
              float momentum, float rate, std::int64_t n);
+void descend(float* x, float* v, const float* gradient, float scale, float momentum, float rate,
+             std::int64_t n);
 
 // Rows of n floats that indices pick: table[index] += factor·row, for columns [first, last) only.
 // Records have t indices each;

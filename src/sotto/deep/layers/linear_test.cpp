@@ -219,7 +219,7 @@ struct WithLooseParameterImpl : torch::nn::Module {
     scale = register_parameter("scale", torch::ones({3}));
     unused = register_parameter("unused", torch::ones({2}), false);
   }
-  Tensor forward(const Tensor& x) { return layer->forward(x) * scale; }
+  Tensor forward(const Tensor& x) { return layer->forward(x) * torch::exp(scale); }
   Linear layer;
   Tensor scale, unused;
 };
@@ -282,6 +282,36 @@ TEST(ClippedSum, BackPropagationExample) {
   EXPECT_TRUE(torch::allclose(parameters[0], first, 0, 6e-4)) << parameters[0];
   EXPECT_TRUE(torch::allclose(parameters[1], second, 0, 6e-4)) << parameters[1];
   EXPECT_NEAR(network->forward(x).item<float>(), 0.105, 6e-4);
+}
+
+// A model need not call a layer: products with a weight on either side, sums and products with
+// vectors, scalars and channels are separated by record too.
+TEST(PlainFormulas, AreLikeMicroBatches) {
+  torch::manual_seed(39);
+  struct Net : torch::nn::Module {
+    Tensor w = register_parameter("w", torch::randn({3, 6})),
+           b = register_parameter("b", torch::randn({3})),
+           scale = register_parameter("scale", torch::ones({})),
+           places = register_parameter("places", torch::randn({5, 6})),
+           channels = register_parameter("channels", torch::rand({5, 1}));
+  } net;
+  const Tensor x = torch::randn({7, 5, 6}), y = torch::randint(3, {7}, torch::kLong);
+  const auto with = [&](const std::function<Tensor(const Tensor&)>& scores) {
+    expect_like_micro_batches(
+        net,
+        [&](const Tensor& a, const Tensor& c) {
+          const Tensor z = net.channels * (a + net.places);
+          return softmax_cross_entropy(scores(z) * net.scale + net.b, c);
+        },
+        x, y);
+  };
+  with([&](const Tensor& z) { return torch::matmul(net.w, z.mean(1).t()).t(); });
+  with([&](const Tensor& z) { return torch::mm(net.w, z.mean(1).t()).t(); });
+  with([&](const Tensor& z) { return z.mean(1).mm(net.w.t()); });
+  with([&](const Tensor& z) { return torch::einsum("btf,cf->bc", {z, net.w}); });
+  with([&](const Tensor& z) {
+    return net.b + torch::einsum("btf,cf->btc", {z, net.w}).tanh().mean(1);
+  });
 }
 
 }  // namespace

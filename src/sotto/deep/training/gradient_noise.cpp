@@ -19,7 +19,8 @@ namespace {
 constexpr double kStepsPerClip = 0x1p26;
 constexpr double kFarthest =
     0x1p50;  // larger sums saturate, which brings no two sums further apart
-constexpr std::int64_t kChunk = 1 << 14;
+constexpr std::int64_t kChunk = 1 << 14;  // coordinates with a generator of their own
+constexpr std::size_t kPart = 1024;       // that are in the first-level cache together
 
 // Adding 1½·2⁵² rounds a number below 2⁵¹ to an integer, which is then in the low bits: no
 // instruction beyond a sum is needed.
@@ -44,6 +45,37 @@ void to_floats(std::span<const std::int64_t> steps, bool near, double unit, floa
   }
   for (std::size_t i = 0; i < steps.size(); ++i)
     out[i] = static_cast<float>((std::bit_cast<double>(steps[i] + kMagicBits) - kMagic) * unit);
+}
+
+void on_grid(const torch::Tensor& sum, std::int64_t first, double scale,
+             std::span<std::int64_t> steps) {
+  if (sum.scalar_type() == torch::kDouble)
+    to_steps(sum.data_ptr<double>() + first, scale, steps);
+  else
+    to_steps(sum.data_ptr<float>() + first, scale, steps);
+}
+
+void add_part(const DiscreteGaussian& sampler, Rng& stream, std::span<std::int64_t> steps) {
+  std::array<std::int64_t, kPart> noise;
+  const auto own = std::span(noise).first(steps.size());
+  sampler.fill(stream, own);
+  for (std::size_t i = 0; i < own.size(); ++i) steps[i] += own[i];
+}
+
+// A generator for each chunk: the result does not depend on threads.
+std::vector<Rng> streams_for(std::int64_t size, Rng& rng) {
+  std::vector<Rng> streams;
+  for (std::int64_t first = 0; first < size; first += kChunk) streams.push_back(rng.split());
+  return streams;
+}
+
+template <class Visit>
+void for_chunks(std::int64_t size, const Visit& visit) {
+  at::parallel_for(0, (size + kChunk - 1) / kChunk, 1, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t c = from; c < to; ++c)
+      visit(static_cast<std::size_t>(c), c * kChunk,
+            static_cast<std::size_t>(std::min(kChunk, size - c * kChunk)));
+  });
 }
 
 std::span<double> span_of(const torch::Tensor& doubles) {
@@ -108,66 +140,60 @@ torch::Tensor GradientNoise::add_bulk(const torch::Tensor& sum, double clip, Rng
   return noise.copy_(noisy);
 }
 
-torch::Tensor GradientNoise::add_exact(const torch::Tensor& sum, double clip, Rng& rng) const {
-  const std::int64_t size = sum.numel();
-  if (static_cast<std::uint64_t>(size) != dimension_)
-    invariant_broken(fmt::format("a sum of {} coordinates, {} were planned", size, dimension_));
+void GradientNoise::require_planned(const torch::Tensor& sum) const {
+  if (static_cast<std::uint64_t>(sum.numel()) != dimension_)
+    invariant_broken(
+        fmt::format("a sum of {} coordinates, {} were planned", sum.numel(), dimension_));
+}
+
+// 2⁵⁰ of the sum, and 64 standard deviations.
+bool GradientNoise::near() const { return sampler_->sigma() < 0x1p44; }
+
+void GradientNoise::visit_exact(const torch::Tensor& sum, double clip, Rng& rng,
+                                const NoisyUse& use) const {
+  require_planned(sum);
   const auto contiguous = sum.contiguous();
-  const double scale = kStepsPerClip / clip, unit = clip / kStepsPerClip;
-  const bool near = sampler_->sigma() < 0x1p44;  // 2⁵⁰ of the sum, and 64 standard deviations
-  const std::int64_t chunks = (size + kChunk - 1) / kChunk;
-  auto result = torch::empty({size}, torch::kFloat);
+  std::vector<Rng> streams = streams_for(sum.numel(), rng);
+  for_chunks(sum.numel(), [&](std::size_t chunk, std::int64_t first, std::size_t count) {
+    for (std::size_t at = 0; at < count; at += kPart) {
+      std::array<std::int64_t, kPart> steps;
+      std::array<float, kPart> noisy;
+      const auto own = std::span(steps).first(std::min(kPart, count - at));
+      const std::int64_t here = first + static_cast<std::int64_t>(at);
+      on_grid(contiguous, here, kStepsPerClip / clip, own);
+      add_part(*sampler_, streams[chunk], own);
+      to_floats(own, near(), clip / kStepsPerClip, noisy.data());
+      use(here, std::span(noisy).first(own.size()));
+    }
+  });
+}
+
+torch::Tensor GradientNoise::add_exact(const torch::Tensor& sum, double clip, Rng& rng) const {
+  auto result = torch::empty({sum.numel()}, torch::kFloat);
   float* const out = result.data_ptr<float>();
-  const auto for_chunks = [&](auto&& visit) {
-    at::parallel_for(0, chunks, 1, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t c = from; c < to; ++c)
-        visit(c, c * kChunk, static_cast<std::size_t>(std::min(kChunk, size - c * kChunk)));
-    });
-  };
-  const auto on_grid = [&](std::int64_t first, std::span<std::int64_t> steps) {
-    if (contiguous.scalar_type() == torch::kDouble)
-      to_steps(contiguous.data_ptr<double>() + first, scale, steps);
-    else
-      to_steps(contiguous.data_ptr<float>() + first, scale, steps);
-  };
-  std::vector<Rng> streams;  // one for each chunk: the result does not depend on threads
-  const auto add_noise = [&](std::int64_t chunk, std::span<std::int64_t> steps) {
-    std::array<std::int64_t, kChunk> noise;
-    const auto own = std::span(noise).first(steps.size());
-    sampler_->fill(streams[static_cast<std::size_t>(chunk)], own);
-    for (std::size_t i = 0; i < own.size(); ++i) steps[i] += own[i];
-  };
   if (!rng.watched()) {  // nobody wants to see the whole vector of steps, so there is none
-    for (std::int64_t c = 0; c < chunks; ++c) streams.push_back(rng.split());
-    for_chunks([&](std::int64_t c, std::int64_t first, std::size_t count) {
-      std::array<std::int64_t, kChunk> steps;
-      const auto own = std::span(steps).first(count);
-      on_grid(first, own);
-      add_noise(c, own);
-      to_floats(own, near, unit, out + first);
+    visit_exact(sum, clip, rng, [&](std::int64_t first, std::span<const float> noisy) {
+      std::copy(noisy.begin(), noisy.end(), out + first);
     });
     return result;
   }
-  std::vector<std::int64_t> all(static_cast<std::size_t>(size));
-  const auto part = [&](std::int64_t first, std::size_t count) {
-    return std::span(all).subspan(static_cast<std::size_t>(first), count);
-  };
-  for_chunks([&](std::int64_t, std::int64_t first, std::size_t count) {
-    on_grid(first, part(first, count));
-  });
+  require_planned(sum);
+  const auto contiguous = sum.contiguous();
+  std::vector<std::int64_t> all(static_cast<std::size_t>(sum.numel()));
+  on_grid(contiguous, 0, kStepsPerClip / clip, all);
   auto scope = rng.query({.mechanism = "discrete_gaussian",
                           .values = std::span<const std::int64_t>(all),
                           .sensitivity = sensitivity_steps_,
                           .norm = Norm::l2,
                           .scale = sampler_->sigma()});
-  for (std::int64_t c = 0; c < chunks; ++c) streams.push_back(rng.split());
-  for_chunks([&](std::int64_t c, std::int64_t first, std::size_t count) {
-    add_noise(c, part(first, count));
+  std::vector<Rng> streams = streams_for(sum.numel(), rng);
+  for_chunks(sum.numel(), [&](std::size_t chunk, std::int64_t first, std::size_t count) {
+    const auto own = std::span(all).subspan(static_cast<std::size_t>(first), count);
+    for (std::size_t at = 0; at < count; at += kPart)
+      add_part(*sampler_, streams[chunk], own.subspan(at, std::min(kPart, count - at)));
   });
   scope.publish(std::span(all));
-  for_chunks([&](std::int64_t, std::int64_t first, std::size_t count) {
-    to_floats(part(first, count), near, unit, out + first);
-  });
+  to_floats(all, near(), clip / kStepsPerClip, out);
   return result;
 }
 

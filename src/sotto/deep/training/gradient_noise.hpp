@@ -21,7 +21,9 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "sotto/core/event.hpp"
@@ -50,10 +52,16 @@ class GradientNoise {
   // Of the bulk noise on a sum clipped to C, for who adds it on the way (noisy_descent.hpp); not
   // below multiplier·C.
   float sigma(double clip) const;
+  // What add() would return with exact noise, in pieces that are in the cache: for who uses it up
+  // on the way, where nobody listens to the queries. Pieces come from several threads.
+  using NoisyUse = std::function<void(std::int64_t first, std::span<const float> noisy)>;
+  void visit_exact(const torch::Tensor& sum, double clip, Rng& rng, const NoisyUse& use) const;
 
  private:
   torch::Tensor add_bulk(const torch::Tensor& sum, double clip, Rng& rng) const;
   torch::Tensor add_exact(const torch::Tensor& sum, double clip, Rng& rng) const;
+  void require_planned(const torch::Tensor& sum) const;
+  bool near() const;
 
   NoiseKind kind_;
   double multiplier_;

@@ -93,16 +93,21 @@ Optimizer::Optimizer(std::vector<NamedParameter> parameters, OptimizerOptions op
     descent_.emplace(parameters_, first_);
 }
 
-bool Optimizer::takes_noise() const { return descent_.has_value(); }
-
-void Optimizer::step_with_noise(Rng& rng, const torch::Tensor& sum, float sigma, double scale,
-                                std::uint64_t step) {
+void Optimizer::step_with_noise(const GradientNoise& noise, const torch::Tensor& sum, double clip,
+                                double scale, Rng& rng, std::uint64_t step) {
+  if (!descent_ || rng.watched()) return this->step(noise.add(sum, clip, rng).mul_(scale), step);
   const torch::NoGradGuard no_grad;
-  descent_->step(rng, sum,
-                 {.sigma = sigma,
-                  .scale = static_cast<float>(scale),
-                  .rate = static_cast<float>(rate(step)),
-                  .momentum = static_cast<float>(options_.momentum)});
+  const bool bulk = noise.kind() == NoiseKind::bulk;
+  const DescentStep descent{.sigma = bulk ? noise.sigma(clip) : 0,
+                            .scale = static_cast<float>(scale),
+                            .rate = static_cast<float>(rate(step)),
+                            .momentum = static_cast<float>(options_.momentum)};
+  if (bulk)
+    descent_->step(rng, sum.to(torch::kFloat), descent);
+  else
+    noise.visit_exact(sum, clip, rng, [&](std::int64_t first, std::span<const float> noisy) {
+      descent_->step(first, noisy, descent);
+    });
   if (options_.radius > 0) project();
 }
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sotto/deep/noisy_descent.hpp"
+#include "sotto/deep/training/gradient_noise.hpp"
 
 namespace sotto::deep {
 
@@ -53,12 +54,11 @@ class Optimizer {
 
   // gradient: flat, in the order of the parameters. step counts from 0.
   void step(const torch::Tensor& gradient, std::uint64_t step);
-  // SGD without weight decay can take the noise on the way, in one pass over the parameters: sum is
-  // then clipped and not yet noised, floats; the gradient is scale·(sum + noise of deviation
-  // sigma). The caller announces the query.
-  bool takes_noise() const;
-  void step_with_noise(Rng& rng, const torch::Tensor& sum, float sigma, double scale,
-                       std::uint64_t step);
+  // The step with the gradient scale·(sum + noise), sum being clipped to `clip` and not yet noised.
+  // SGD without weight decay takes the noise on the way, in one pass over the parameters, where
+  // nobody listens to the queries of rng.
+  void step_with_noise(const GradientNoise& noise, const torch::Tensor& sum, double clip,
+                       double scale, Rng& rng, std::uint64_t step);
   double rate(std::uint64_t step) const;
   const OptimizerOptions& options() const { return options_; }
 

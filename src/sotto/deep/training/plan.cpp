@@ -76,7 +76,9 @@ PlanOptions settled(PlanOptions options) {
     throw InvalidArgument(
         fmt::format("delta is {}; Gaussian noise needs one above 0 and below 1", options.delta));
   if (options.noise == NoiseKind::exact && options.dimension == 0)
-    throw InvalidArgument("exact noise needs the number of trainable parameters");
+    throw InvalidArgument("exact noise needs the number of trainable parameters",
+                          "make the plan with the model, which counts them: DpSgdPlan(options, "
+                          "*model)");
   if (options.noise == NoiseKind::exact && !exact_is_accounted(options))
     throw Unsupported(
         "exact noise on Poisson samples is not accounted for under the relation replace_one",

@@ -209,7 +209,8 @@ TEST(Prepare, ABiasThatIsAddedToAPlaceOfAnOutputIsNoRawError) {
                    h.select(1, 0) += shift;
                    return softmax_cross_entropy(h.sum(1), y);
                  });
-  refusal<Error>([&] { writes.prepare(clouds(40)); });
+  const std::string said = refusal<Error>([&] { writes.prepare(clouds(40)); });
+  EXPECT_EQ(said.find("INTERNAL ASSERT"), std::string::npos) << said;
 }
 
 TEST(Prepare, ThePlanCountsTheParametersOfItsModel) {

@@ -204,10 +204,10 @@ TEST(Trainer, NoiseOnTheWayIsNoiseFirst) {
     int queries = 0;
   } listener;
   const Records records = clouds(200);
-  const auto trained = [&](double momentum, std::int64_t physical, bool watched) {
+  const auto trained = [&](NoiseKind noise, double momentum, std::int64_t physical, bool watched) {
     Network network = small_network();
     PlanOptions options = small_plan(network);
-    options.noise = NoiseKind::bulk;
+    options.noise = noise;
     Trainer trainer(*network, DpSgdPlan(options), objective_of(network),
                     {.optimizer = {.learning_rate = 0.5, .momentum = momentum, .radius = 1.5},
                      .physical_batch = physical});
@@ -216,13 +216,14 @@ TEST(Trainer, NoiseOnTheWayIsNoiseFirst) {
     trainer.fit(records, rng);
     return flatten(trainable_parameters(*network));
   };
-  for (const double momentum : {0.0, 0.9})
-    for (const std::int64_t physical : {64, 7}) {
-      listener.queries = 0;
-      const Tensor first = trained(momentum, physical, true);
-      EXPECT_EQ(listener.queries, 6);
-      EXPECT_TRUE(torch::allclose(trained(momentum, physical, false), first, 1e-5, 1e-6));
-    }
+  for (const NoiseKind noise : {NoiseKind::bulk, NoiseKind::exact})
+    for (const double momentum : {0.0, 0.9})
+      for (const std::int64_t physical : {64, 7}) {
+        listener.queries = 0;
+        const Tensor first = trained(noise, momentum, physical, true);
+        EXPECT_EQ(listener.queries, 6);
+        EXPECT_TRUE(torch::allclose(trained(noise, momentum, physical, false), first, 1e-5, 1e-6));
+      }
 }
 
 }  // namespace

@@ -227,11 +227,7 @@ void Trainer::descend_privately(const RecordSource& records, const Seats& seats,
   const double scale =
       adaptive_ && adaptive_->options().rescale ? plan_->options().clip / clip_ / batch : 1 / batch;
   // Nobody listens to the queries of a run outside of tests, so there is nothing to announce.
-  if (noise_->kind() == NoiseKind::bulk && optimizer_.takes_noise() && !rng.watched()) {
-    optimizer_.step_with_noise(rng, sum.to(torch::kFloat), noise_->sigma(clip_), scale, done_);
-  } else {
-    optimizer_.step(noise_->add(sum, clip_, rng).mul_(scale), done_);
-  }
+  optimizer_.step_with_noise(*noise_, sum, clip_, scale, rng, done_);
   // The count was taken, like the gradient, with the threshold of this step; only then does it
   // move.
   if (!group_clips_.empty()) {
