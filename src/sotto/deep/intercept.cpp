@@ -24,8 +24,7 @@ using at::IntArrayRef;
 using at::Tensor;
 using MaybeTensor = torch::optional<Tensor>;
 
-constexpr auto kKey =
-    c10::DispatchKey::TESTING_ONLY_GenericWrapper;  // directly below rows::kWatchKey
+constexpr auto kKey = rows::kInterceptKey;
 using Plain = c10::impl::ExcludeDispatchKeyGuard;  // the ordinary operation, differentiated as ever
 
 thread_local bool dropout_off = false;

@@ -368,6 +368,45 @@ TEST_F(DishonestModels, HideBehindPublicRows) {
   EXPECT_NE(trained(shared, x, y, places), "");
 }
 
+// The same inside of operations that run as a whole: a product with a public table is not taken for
+// a layer on records, whose rows the rest of the operation mixes.
+TEST_F(DishonestModels, HideBehindPublicRowsInsideOneOperation) {
+  Holder tables;
+  const Tensor w = tables.register_parameter("w", torch::randn({5, 6})),
+               u = tables.register_parameter("u", torch::randn({5, 5})),
+               e = tables.register_buffer("e", torch::ones({B, 6})),
+               h = tables.register_buffer("h", torch::ones({B, 5})),
+               few = tables.register_buffer("few", torch::ones({3, B})),
+               many = tables.register_buffer("many", torch::ones({30, B}));
+  const std::vector<std::pair<const char*, std::function<Tensor()>>> shared = {
+      {"einsum",
+       [&] {
+         return torch::einsum("bf,cf,kb->kc", {e, w, few});
+       }},
+      {"multi_dot",
+       [&] {
+         return torch::linalg::multi_dot({many, e, w.t()});
+       }},
+      {"multi_dot, few",
+       [&] {
+         return torch::linalg::multi_dot({few, e, w.t()});
+       }},
+      {"chain_matmul",
+       [&] {
+         return torch::chain_matmul({few, e, w.t()});
+       }},
+      {"tensordot", [&] { return torch::tensordot(e, w, {1}, {1}); }},
+      {"inner", [&] { return torch::inner(e, w); }},
+      {"rnn_tanh_cell", [&] { return torch::rnn_tanh_cell(e, h, w, u); }},
+      {"rnn_relu_cell", [&] { return torch::rnn_relu_cell(e, h, w, u); }}};
+  for (const auto& [name, rows] : shared) {
+    const auto losses = [&](const Tensor& a, const Tensor&) {
+      return torch::mm(a.slice(1, 0, 5), rows().t()).sum(1);
+    };
+    EXPECT_NE(trained(tables, x, y, losses), "") << name;
+  }
+}
+
 TEST_F(DishonestModels, NamesThePlaceAndWhatToDo) {
   Holder deep_model;
   nn::Sequential block(nn::Linear(6, 6), nn::Linear(6, 3));

@@ -3,6 +3,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
+#include <optional>
+
 #include "sotto/deep/rows/detail/call.hpp"
 #include "sotto/deep/rows/detail/rules.hpp"
 #include "sotto/deep/rows/detail/transcript.hpp"
@@ -72,8 +74,12 @@ class Dispatched {
     const OwnTime::Part others(false);
     handle_.redispatchBoxed(keys_, &stack_);
   }
+  // As a whole. Nothing inside of it is intercepted: rows of a public table would be taken for
+  // records there, and be mixed by what follows in it unseen.
   void unwatched() {
     const Unwatched guard(kWatchKey);
+    std::optional<Unwatched> plain;
+    if (!operation_.intercepted) plain.emplace(kInterceptKey);
     through();
   }
   template <class Visit>

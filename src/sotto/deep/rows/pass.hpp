@@ -32,6 +32,7 @@ namespace sotto::deep::rows {
 // LibTorch keeps two dispatch keys for tests. The upper one sees every operation first; the lower
 // one is the interception's (intercept.hpp).
 inline constexpr auto kWatchKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
+inline constexpr auto kInterceptKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
 
 // A tensor of a batch, and which of its axes counts the records.
 struct RecordTensor {

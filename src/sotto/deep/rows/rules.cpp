@@ -191,6 +191,7 @@ const Operation& operation_of(const c10::OperatorHandle& handle) {
   o.name = schema.name() + (schema.overload_name().empty() ? "" : "." + schema.overload_name());
   o.arguments = schema.arguments().size();
   o.libtorch = schema.name().starts_with("aten::");
+  o.intercepted = handle.hasKernelForDispatchKey(kInterceptKey);
   const bool aten = o.libtorch;
   o.base = aten ? schema.name().substr(6) : schema.name();
   bool named = false;

@@ -27,6 +27,7 @@ struct Operation {
   std::string name, base;  // "aten::sum.dim_IntList", "sum"
   Rule rule = nullptr;
   bool libtorch = false;       // not an operation of somebody's own
+  bool intercepted = false;    // a layer, whose own kernel takes over
   bool uninitialized = false;  // memory comes as it is, and may hold what others left
   std::size_t arguments = 0;
   c10::SmallVector<int, 2> written,
