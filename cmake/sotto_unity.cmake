@@ -1,6 +1,7 @@
 # sotto_unity(target): the files of one folder are compiled a few at a time as one text. Most of a file's cost is
 # code of library templates (JSON, formatting, containers) that each file makes anew; together they make it once, and a build
-# from nothing takes a third of the time. Names in anonymous namespaces must therefore differ within a folder.
+# from nothing takes a third of the time. Names in anonymous namespaces must therefore differ within a folder; each test
+# file has a namespace of its own, named after the file.
 # Files with compile options of their own stay alone. The preset fuzz builds without, so that each file also compiles by
 # itself; turn it off when working on one file for long: cmake -DSOTTO_UNITY=OFF.
 option(SOTTO_UNITY "Compile the files of a folder together" ON)

@@ -2,10 +2,8 @@
 #include "families.hpp"
 #include "sotto/deep/family/network_family.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::hosted_families_test {
 
 [[maybe_unused]] const bool hosted = (host(deep::network_family()), true);
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::hosted_families_test

@@ -6,8 +6,7 @@
 #include "sotto/core/certified_directory.hpp"
 #include "sotto/core/relation.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::sequences_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -111,5 +110,4 @@ TEST_F(Sequences, AnArtifactVerifiesIsAppliedAndEvaluated) {
               HasSubstr("\"perplexity\""));
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::sequences_test

@@ -11,8 +11,7 @@
 #include "sotto/models/linear/training.hpp"
 #include "support/audit_bound.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::audit_test {
 
 constexpr std::size_t kRuns = 600;  // for each data set; half to choose the test, half to count
 constexpr double kDelta = 1e-6;
@@ -85,5 +84,4 @@ TEST_F(ModelAudit, NoMethodLeaksMoreThanItClaimsAndTooLittleNoiseIsCaught) {
   EXPECT_EQ(caught, audited);
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::audit_test

@@ -16,8 +16,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::cli_test {
 
 using testing::HasSubstr;
 namespace fs = std::filesystem;
@@ -195,5 +194,4 @@ TEST(OutputStream, TellsWhenTheReaderIsGone) {
   ::close(ends[1]);
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::cli_test

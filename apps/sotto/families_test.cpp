@@ -11,8 +11,7 @@
 #include "options/arguments.hpp"
 #include "sotto/core/certified_directory.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::families_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -318,5 +317,4 @@ TEST_F(Families, NamesAreUsedOnce) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::families_test

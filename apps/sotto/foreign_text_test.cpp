@@ -6,8 +6,7 @@
 
 #include "command_case_test.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::foreign_text_test {
 
 using testing::HasSubstr;
 
@@ -90,5 +89,4 @@ TEST_F(ForeignText, OfArgumentsMustBeUtf8BeforeAnythingIsRead) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::foreign_text_test

@@ -6,8 +6,7 @@
 #include "family_offers_test.hpp"
 #include "sotto/core/certified_directory.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::hashed_categories_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -115,5 +114,4 @@ TEST_F(HashedCategories, AModelReadsWhatItNeverSawAndHoldsNoValue) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::hashed_categories_test

@@ -4,8 +4,7 @@
 
 #include "command_case_test.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::hostile_data_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -151,5 +150,4 @@ TEST_F(HostileData, FlippedBytesOfAnArtifactAreNoticed) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::hostile_data_test

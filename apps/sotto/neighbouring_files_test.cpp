@@ -11,8 +11,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/mechanisms/quantile.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::neighbouring_files_test {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -121,5 +120,4 @@ TEST(ReleasedScores, DoNotTakeAQuantileForASelection) {
   EXPECT_EQ(log_likelihood_ratio(released, without, with), 0);
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::neighbouring_files_test

@@ -13,8 +13,7 @@
 #include "sotto/core/event_json.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::release_test {
 
 using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
@@ -248,5 +247,4 @@ TEST_F(ReleaseCommand, WithHugeBudgetIsAccurate) {
             (Json{{"A", 1.0}, {"B", 2.0}}));
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::release_test

@@ -7,8 +7,7 @@
 
 #include "family_offers_test.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::tabular_replay_test {
 
 using testing::HasSubstr;
 
@@ -220,5 +219,4 @@ TEST_F(TabularReplay, DraftingFromTheHeaderReadsNoRow) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::tabular_replay_test

@@ -5,8 +5,7 @@
 #include "command_case_test.hpp"
 #include "sotto/core/certified_directory.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::tampering_test {
 
 class Tampering : public CommandCase {
  protected:
@@ -149,5 +148,4 @@ TEST_F(Tampering, AFileThatIsMissingIsDetected) {
   EXPECT_EQ(code_of({"verify", path("model")}), 5);
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::tampering_test

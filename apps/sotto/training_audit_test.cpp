@@ -8,8 +8,7 @@
 
 #include "family_offers_test.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::training_audit_test {
 
 constexpr int kRecords = 8;  // few, so that one more matters also where many trees are averaged
 
@@ -75,5 +74,4 @@ TEST_F(TrainingAudits, NoFamilyLeaksMoreThanItClaimsAndWithoutNoiseItIsCaught) {
   EXPECT_GE(caught, 9u);
 }
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::training_audit_test

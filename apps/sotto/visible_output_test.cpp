@@ -14,8 +14,7 @@
 
 #include "family_offers_test.hpp"
 
-namespace sotto::cli {
-namespace {
+namespace sotto::cli::visible_output_test {
 
 constexpr const char* kHeader = "who,age,city,smoker,ill,cost,grade";
 const std::string kNull = ",,,,,,";
@@ -482,5 +481,4 @@ INSTANTIATE_TEST_SUITE_P(Relations, VisibleOutput,
                          testing::Values("add_remove", "replace_one", "zero_out"),
                          [](const auto& relation) { return std::string(relation.param); });
 
-}  // namespace
-}  // namespace sotto::cli
+}  // namespace sotto::cli::visible_output_test

@@ -10,8 +10,7 @@
 
 #include "sotto/accounting/account.hpp"
 
-namespace sotto::specs {
-namespace {
+namespace sotto::specs::instances_test {
 
 constexpr double kRounding =
     1e-12;  // of probabilities that are differences of distribution functions
@@ -93,5 +92,4 @@ TEST(Instances, NoMechanismHasALargerDeltaThanWasClaimedForIt) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::specs
+}  // namespace sotto::specs::instances_test

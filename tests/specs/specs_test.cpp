@@ -4,8 +4,7 @@
 
 #include "specs/contradictions.hpp"
 
-namespace sotto::specs {
-namespace {
+namespace sotto::specs::specs_test {
 
 constexpr std::uint64_t kSpecs = 60;
 
@@ -34,5 +33,4 @@ TEST(SpecsHarness, FindsALowerBoundAboveAnUpperOne) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::specs
+}  // namespace sotto::specs::specs_test

@@ -11,8 +11,7 @@
 #include "sotto/accounting/statement.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::account_test {
 
 Bound ask(const Event& e, double delta, Accountant a, Relation relation = Relation::add_remove) {
   AccountOptions o;
@@ -353,5 +352,4 @@ TEST(Statement, SaysUnitRelationMechanismBothEpsilonsAndTheMethod) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::account_test

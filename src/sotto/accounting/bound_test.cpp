@@ -5,8 +5,7 @@
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::bound_test {
 
 TEST(Bound, EveryAccountantIsFoundByItsName) {
   for (Accountant a :
@@ -44,5 +43,4 @@ TEST(RunLengths, RefusesACountBeyond64Bits) {
   EXPECT_THROW(run_lengths(big), AccountingError);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::bound_test

@@ -9,8 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::calibrate_test {
 
 SpecTemplate with_event(const std::string& event, const std::string& relation = "add_remove") {
   return SpecTemplate::parse(R"({"schema":1,"relation":")" + relation + R"(","events":[)" + event +
@@ -199,5 +198,4 @@ TEST(SplitBudget, SharesFollowTheWeightsAndNeverExceedTheTotal) {
   EXPECT_THROW(split_budget(bad, Epsilon(1), 0), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::calibrate_test

@@ -10,8 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "support/real.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::dominating_pairs_test {
 
 using test::Real;
 
@@ -179,5 +178,4 @@ TEST(DominatingPairs, NoiseOnLattices) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::dominating_pairs_test

@@ -6,8 +6,7 @@
 
 #include "sotto/accounting/account.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::hard_specs_test {
 
 double processor_seconds() {
   timespec t{};
@@ -264,5 +263,4 @@ TEST(HardSpecs, RunsTooUnequalForOneGridAreAddedUp) {
   EXPECT_GE(twice.upper, once.upper);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::hard_specs_test

@@ -23,8 +23,7 @@
 #include "sotto/accounting/renyi/zcdp.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::known_answers_test {
 
 using nlohmann::json;
 
@@ -398,5 +397,4 @@ TEST(KnownAnswers, EveryRowThatConcernsTheseAccountants) {
   std::printf("%d of %zu rows checked\n", checked, rows.size());
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::known_answers_test

@@ -10,8 +10,7 @@
 #include "sotto/core/numeric/mills.hpp"
 #include "support/real.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::oracle_test {
 
 using test::Real;
 using test::upper_tail;
@@ -148,5 +147,4 @@ TEST(Oracle, OptimalCompositionOfEqualParts) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::oracle_test

@@ -17,8 +17,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::soundness_test {
 
 constexpr Accountant kEach[] = {Accountant::pld,     Accountant::rdp,      Accountant::zcdp,
                                 Accountant::gdp,     Accountant::basic,    Accountant::advanced,
@@ -481,5 +480,4 @@ TEST(Soundness, MixturesInSamplesOfFixedSizeArePaidAsRevealed) {
   EXPECT_GE(hundred(sampled).upper, hundred(poisson_sampled(mixture, rate)).lower);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::soundness_test

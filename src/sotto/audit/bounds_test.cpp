@@ -10,8 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::bounds_test {
 
 constexpr double kAlpha = 0.05;
 
@@ -91,5 +90,4 @@ TEST(OneRunBound, TheGaussianEstimateKeepsItsConfidence) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::bounds_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::linkage_test {
 
 const std::vector<std::string> kKeys = {"a", "a", "b", "b", "b", "c"},
                                kSecrets = {"flu", "flu", "flu", "cold", "cold", "gout"};
@@ -36,5 +35,4 @@ TEST(Linkage, OneRecordAndOneCandidateAreAMatch) {
   EXPECT_EQ(link(kKeys, {"c"}, {}, {}, {}).unknown, 5u);
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::linkage_test

@@ -9,8 +9,7 @@
 #include "sotto/audit/scores.hpp"
 #include "sotto/core/error.hpp"
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::membership_test {
 
 constexpr Attack kAttacks[] = {Attack::loss, Attack::entropy,      Attack::shadow,
                                Attack::lira, Attack::lira_offline, Attack::lira_offline_density,
@@ -110,5 +109,4 @@ TEST(Membership, RefusesWhatItCannotDo) {
   for (const Attack attack : kAttacks) EXPECT_EQ(parse_attack(name(attack)), attack);
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::membership_test

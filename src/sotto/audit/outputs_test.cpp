@@ -11,8 +11,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::outputs_test {
 
 constexpr std::size_t kRuns = 20000;
 constexpr double kClaim = 1;
@@ -169,5 +168,4 @@ TEST(Outputs, ExactLossesOfSmallLaws) {
   EXPECT_THROW(exact_epsilon({1}, {0.5, 0.5}), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::outputs_test

@@ -7,8 +7,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::reconstruction_test {
 
 constexpr std::size_t kRecords = 200, kCounts = 800;
 constexpr Solver kSolvers[] = {Solver::least_squares, Solver::linear_programming};
@@ -70,5 +69,4 @@ TEST(Reconstruction, RefusesWhatDoesNotFit) {
   EXPECT_THROW(parse_solver("magic"), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::reconstruction_test

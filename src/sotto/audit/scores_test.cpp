@@ -10,8 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::scores_test {
 
 constexpr ThresholdChoice kChoices[] = {ThresholdChoice::bonferroni, ThresholdChoice::split,
                                         ThresholdChoice::multi_split};
@@ -143,5 +142,4 @@ TEST(Scores, TheCurveEndsAtOne) {
   EXPECT_EQ(curve.back(), (std::pair<double, double>{1, 1}));
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::scores_test

@@ -7,8 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace sotto::audit {
-namespace {
+namespace sotto::audit::selection_law_test {
 
 // Permute and flip as it is defined: all orders, every flip.
 double by_enumeration(const std::vector<double>& scores, std::size_t chosen) {
@@ -56,5 +55,4 @@ TEST(SelectionLaw, AddsUpToOneAmongManyCandidates) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::audit
+}  // namespace sotto::audit::selection_law_test

@@ -7,8 +7,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::certificate_test {
 
 Certificate example() {
   Certificate c;
@@ -23,8 +22,6 @@ Certificate example() {
   c.files = {{"model.json", sha256("x")}};
   return c;
 }
-
-}  // namespace
 
 TEST(Certificate, RoundTrips) {
   const auto json = to_json(example());
@@ -66,4 +63,4 @@ TEST(Sha256, MatchesTheStandard) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-}  // namespace sotto
+}  // namespace sotto::certificate_test

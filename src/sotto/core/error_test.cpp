@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto {
+namespace sotto::error_test {
 
 TEST(ErrorCode, ExitCodesAreTheDocumentedOnes) {
   EXPECT_EQ(exit_code(ErrorCode::internal), 1);
@@ -34,4 +34,4 @@ TEST(Error, BrokenInvariantIsInternal) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::error_test

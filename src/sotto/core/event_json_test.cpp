@@ -7,8 +7,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::event_json_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -20,8 +19,6 @@ std::string refusal(const char* text) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST(EventJson, EveryKindOfTheVocabularyRoundTrips) {
   for (
@@ -90,4 +87,4 @@ TEST(EventJson, DeepNestingIsRefusedNotACrash) {
   EXPECT_THAT(refusal(text.c_str()), testing::HasSubstr("nested"));
 }
 
-}  // namespace sotto
+}  // namespace sotto::event_json_test

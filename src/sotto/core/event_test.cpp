@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
+namespace sotto::event_test {
 
 SampledEvent fixed_sample(std::uint64_t size, std::uint64_t population, Event inner) {
   return {.scheme = Scheme::without_replacement,
@@ -74,4 +74,4 @@ TEST(Event, EqualityIsDeep) {
             poisson_sampled(GaussianEvent::from_multiplier(2), 0.1));
 }
 
-}  // namespace sotto
+}  // namespace sotto::event_test

@@ -9,8 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/spec.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::json_text_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -97,5 +96,4 @@ TEST(SpecTemplate, FindsTheUnknownUnderAnyName) {
   EXPECT_EQ(spec.where(), "/events/0/gaussian_mixture/sensitivities/1");
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::json_text_test

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-namespace sotto {
-namespace {
+namespace sotto::nearest_name_test {
 
 TEST(NearestName, TwoSwappedLettersAreOneEdit) {
   const std::vector<std::string> known = {"age", "gender", "agree"};
@@ -22,5 +21,4 @@ TEST(NearestName, NothingIsBetterThanSomethingFar) {
   EXPECT_EQ(nearest_name("INCOME", known), "income");
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::nearest_name_test

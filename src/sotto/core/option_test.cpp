@@ -7,8 +7,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::option_test {
 
 std::vector<Option> declared() {
   return {{.name = "noise_multiplier", .type = OptionType::number, .range = Range::above(0)},
@@ -31,8 +30,6 @@ std::string refusal(const std::function<void()>& work) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST(OptionValues, ReadsTextAndJsonAlike) {
   const OptionValues typed(
@@ -85,4 +82,4 @@ TEST(ForCommandLine, WritesNamesOfOptionsAsTheyAreTyped) {
     EXPECT_EQ(for_command_line(other), other);
 }
 
-}  // namespace sotto
+}  // namespace sotto::option_test

@@ -5,8 +5,7 @@
 
 #include <vector>
 
-namespace sotto {
-namespace {
+namespace sotto::progress_test {
 
 struct Screen {
   std::vector<std::string> lines;
@@ -21,8 +20,6 @@ struct Screen {
             .now = [this] { return now; }};
   }
 };
-
-}  // namespace
 
 TEST(Progress, DrawsAtMostTenTimesASecond) {
   Screen screen;
@@ -83,4 +80,4 @@ TEST(FormatDuration, ReadsWell) {
   EXPECT_EQ(format_duration(3720), "1h 02m");
 }
 
-}  // namespace sotto
+}  // namespace sotto::progress_test

@@ -11,8 +11,7 @@
 
 #include "sotto/core/aes_ctr.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::random_source_test {
 
 using Block = std::array<std::byte, 16>;
 
@@ -32,8 +31,6 @@ AesCtr::Seed seed_from_hex(const char* hex) {
   }
   return seed;
 }
-
-}  // namespace
 
 // NIST SP 800-38A, F.5.5 (CTR-AES256.Encrypt): output block = ciphertext ⊕ plaintext.
 TEST(AesCtr, MatchesTheNistVector) {
@@ -101,4 +98,4 @@ TEST(InsecureSeedSource, RepeatsAndSaysThatItIsNotSecure) {
   EXPECT_EQ(a->kind(), "insecure_seed");
 }
 
-}  // namespace sotto
+}  // namespace sotto::random_source_test

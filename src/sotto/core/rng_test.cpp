@@ -11,8 +11,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::rng_test {
 
 using replay::check_neighbours;
 
@@ -26,8 +25,6 @@ void noised(Rng& rng, double value, double sensitivity, int draws = 1, double sc
                           .scale = scale});
   for (int i = 0; i < draws; ++i) rng.next_u64();
 }
-
-}  // namespace
 
 TEST(Rng, WordsAreCountedExactly) {
   Rng rng = Rng::insecure_seed(1);
@@ -234,4 +231,4 @@ TEST(RecordReplay, SecondRunGoesOnFromTheResultsOfTheFirst) {
             "");
 }
 
-}  // namespace sotto
+}  // namespace sotto::rng_test

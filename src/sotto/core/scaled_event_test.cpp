@@ -8,8 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::scaled_event_test {
 
 TEST(ScaledEvent, TwiceTheNoiseOfEverythingInARun) {
   const Event run = compose({GaussianEvent{3, 1}, LaplaceEvent{2, 1},
@@ -42,5 +41,4 @@ TEST(ScaledEvent, NoNoiseIsNoEvent) {
   EXPECT_THROW(scaled(PureEvent{1}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::scaled_event_test

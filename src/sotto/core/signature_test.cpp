@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
+namespace sotto::signature_test {
 
 // The public key of [RFC8032, 7.1, test 1]; its fingerprint by OpenSSL's own tools.
 TEST(KeyFingerprint, IsTheDigestOfTheKeyAndNotOfItsSpelling) {
@@ -58,4 +58,4 @@ TEST(KeyedFingerprint, KnownAnswer) {
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
-}  // namespace sotto
+}  // namespace sotto::signature_test

@@ -6,11 +6,9 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::spec_test {
 constexpr const char* kTemplate =
     R"({"schema":1,"relation":"replace_one","events":[{"repeat":{"count":10,"event":{"gaussian":{"noise_multiplier":"?"}}}}]})";
-}
 
 TEST(Spec, ReadsRelationAndEvents) {
   Spec spec = parse_spec(
@@ -45,4 +43,4 @@ TEST(SpecTemplate, NeedsExactlyOneUnknown) {
                DataError);
 }
 
-}  // namespace sotto
+}  // namespace sotto::spec_test

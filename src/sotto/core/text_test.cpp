@@ -4,8 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace sotto {
-namespace {
+namespace sotto::text_test {
 
 TEST(Text, WhatIsNotUtf8IsSpelledByte) {
   EXPECT_EQ(as_utf8("Köln, 東京, 🙂\n"), "Köln, 東京, 🙂\n");
@@ -49,5 +48,4 @@ TEST(Text, JsonMeansTheSameAfterwards) {
   EXPECT_EQ(nlohmann::json::parse(text), json);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::text_test

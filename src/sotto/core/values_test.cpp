@@ -4,11 +4,9 @@
 
 #include <limits>
 
-namespace sotto {
-namespace {
+namespace sotto::values_test {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
-}  // namespace
 
 TEST(Epsilon, RefusesWhatIsNotAPositiveFiniteNumber) {
   for (double bad : {0.0, -1.0, kNan, kInf}) EXPECT_THROW(Epsilon{bad}, InvalidArgument) << bad;
@@ -43,4 +41,4 @@ TEST(Sensitivity, CarriesItsNorm) {
   EXPECT_THROW(Sensitivity(0, Norm::l1), InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::values_test

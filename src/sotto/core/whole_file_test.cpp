@@ -10,8 +10,7 @@
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::whole_file_test {
 
 namespace fs = std::filesystem;
 
@@ -92,5 +91,4 @@ TEST_F(CertifiedPlace, RefusesNamesThatAreNoFileOfTheDirectory) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::whole_file_test

@@ -9,8 +9,7 @@
 #include "sotto/data/npy.hpp"
 #include "temporary_file_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::arrays_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -133,5 +132,4 @@ TEST(Idx, RefusesHostileFiles) {
               HasSubstr("bytes after"));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::arrays_test

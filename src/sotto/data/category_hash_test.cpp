@@ -9,8 +9,7 @@
 #include "sotto/data/draft.hpp"
 #include "sotto/data/encoder.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::category_hash_test {
 
 using ::testing::HasSubstr;
 
@@ -144,5 +143,4 @@ TEST(HashedColumn, IsDraftedWithoutAnyValue) {
   EXPECT_THROW(draft_schema(names, of_target), DataError);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::category_hash_test

@@ -10,8 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "temporary_file_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::csv_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -428,5 +427,4 @@ TEST(Csv, NamesFormatsThatItDoesNotRead) {
   EXPECT_EQ(rows_of("PAR1,x\n1,2\n").size(), 1U);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::csv_test

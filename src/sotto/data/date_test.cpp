@@ -5,8 +5,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/data/encoder.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::date_test {
 
 TEST(Date, IsReadInEveryOrder) {
   const auto leap = parse_date("2024-02-29", DateOrder::year_first);
@@ -113,5 +112,4 @@ TEST(ColumnRange, StandsForColumnsThatAreAlike) {
   EXPECT_TRUE(problem("p{a..b}").empty());  // a name like any
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::date_test

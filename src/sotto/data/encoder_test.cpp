@@ -9,8 +9,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::encoder_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -256,5 +255,4 @@ TEST(Encoder, TenThousandCategories) {
   EXPECT_EQ(encoded(encoder, {"c10000"})[10'000], 1);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::encoder_test

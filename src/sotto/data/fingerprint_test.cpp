@@ -9,8 +9,7 @@
 #include "sotto/data/byte_source.hpp"
 #include "sotto/data/source_error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::fingerprint_test {
 
 struct FingerprintTest : ::testing::Test {
   std::filesystem::path place = std::filesystem::path(::testing::TempDir()) /
@@ -92,5 +91,4 @@ TEST_F(FingerprintTest, NeedsAKeyThatCannotBeGuessed) {
   EXPECT_THROW(fingerprint(key, data + ".absent"), SourceError);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::fingerprint_test

@@ -7,8 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace sotto {
-namespace {
+namespace sotto::hat_basis_test {
 
 using Hats = std::array<double, HatBasis::kWidth>;
 
@@ -93,5 +92,4 @@ TEST(HatBasis, AFactorScalesEveryHat) {
   for (std::size_t k = 0; k < HatBasis::kWidth; ++k) EXPECT_EQ(half[k], 0.5 * whole[k]);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::hat_basis_test

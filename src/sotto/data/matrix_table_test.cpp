@@ -7,8 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/data/temporary_file_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::matrix_table_test {
 
 Schema schema_of(const std::string& first_lines) {
   return Schema::from_toml(first_lines +
@@ -74,5 +73,4 @@ TEST(MatrixTable, ASchemaFollowsFromBoundsAndClasses) {
   EXPECT_EQ(schema.target()->values.size(), 3u);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::matrix_table_test

@@ -7,8 +7,7 @@
 #include <random>
 #include <string>
 
-namespace sotto {
-namespace {
+namespace sotto::number_test {
 
 TEST(ParseNumber, AgreesWithFromCharsOnRandomDecimals) {
   std::mt19937_64 random(3);
@@ -68,5 +67,4 @@ TEST(Number, DecimalCommasChangePlacesWithPoints) {
     EXPECT_EQ(with_point(same, scratch), same);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::number_test

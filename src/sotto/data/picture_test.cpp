@@ -8,8 +8,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::picture_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -66,8 +65,6 @@ std::string bytes(std::initializer_list<int> values) {
   for (const int v : values) text += static_cast<char>(v);
   return text;
 }
-
-}  // namespace
 
 TEST(Picture, ReadsGreyAndColouredNetpbmAsTextAndRaw) {
   const Picture text = parse_picture("P2 # grey\n3 2\n# levels\n255\n0 1 2\n253 254 255\n", "it");
@@ -168,4 +165,4 @@ TEST(Picture, IsToldByItsName) {
     EXPECT_FALSE(is_picture_name(name)) << name;
 }
 
-}  // namespace sotto
+}  // namespace sotto::picture_test

@@ -8,8 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/data/draft.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::schema_test {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -270,5 +269,4 @@ TEST(Draft, RefusesATargetThatIsNoColumn) {
   EXPECT_THROW(draft_schema(columns, {.rows = {}, .target = "incme"}), DataError);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::schema_test

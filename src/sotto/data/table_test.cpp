@@ -12,8 +12,7 @@
 #include "sotto/data/npy.hpp"
 #include "temporary_file_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::table_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -337,5 +336,4 @@ TEST(Table, ArraysOfNumbersAreReadAsTheSameNumbersInText) {
               HasSubstr("row 20001, column 'b'"));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::table_test

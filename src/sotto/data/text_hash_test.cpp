@@ -9,8 +9,7 @@
 
 #include "sotto/data/encoder.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::text_hash_test {
 
 std::vector<double> written(const TextHash& hash, std::string_view text) {
   std::vector<double> out(hash.buckets, 7.0);
@@ -73,5 +72,4 @@ TEST(TextColumn, CountsAsOneColumnOfTheNorm) {
   EXPECT_GE(e.norm_bound() * e.norm_bound(), 2.0);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::text_hash_test

@@ -5,8 +5,7 @@
 
 #include "sotto/data/detail/toml_tree.hpp"
 
-namespace sotto::detail {
-namespace {
+namespace sotto::detail::toml_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -101,5 +100,4 @@ TEST(Toml, DepthAndControlCharactersAreLimited) {
     EXPECT_NE(problem(bad), "") << bad;
 }
 
-}  // namespace
-}  // namespace sotto::detail
+}  // namespace sotto::detail::toml_test

@@ -9,8 +9,7 @@
 #include "sotto/deep/detail/noise_pieces.hpp"
 #include "sotto/deep/noisy_descent.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::adaptive_clipping_test {
 
 TEST(AdaptiveClipping, MovesTheThresholdTowardsTheQuantile) {
   Rng rng = Rng::insecure_seed(1);
@@ -86,5 +85,4 @@ TEST(NoisyDescent, IsNoiseFirstAndDescentLater) {
   EXPECT_TRUE(torch::allclose(flat(), start - 0.5 * expected, 0, 1e-6));
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::adaptive_clipping_test

@@ -9,8 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/clipped_sum.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::intercept_test {
 
 using torch::Tensor;
 namespace nn = torch::nn;
@@ -77,5 +76,4 @@ TEST(Interception, ALayerThatSlipsThroughIsRefusedByName) {
         << layer << ": " << message;
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::intercept_test

@@ -9,8 +9,7 @@
 
 #include "sotto/deep/gradient_term.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::kernels_test {
 
 using torch::Tensor;
 
@@ -108,5 +107,4 @@ TEST(OuterTerm, SumsOfSingleTermsAreCutIntoBlocksOfAnyShape) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::kernels_test

@@ -7,8 +7,7 @@
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/refusal_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::probe_test {
 
 using torch::Tensor;
 namespace nn = torch::nn;
@@ -128,5 +127,4 @@ TEST(ClippedSum, MicroBatchesTrainModulesWithoutPerSampleGradient) {
   EXPECT_GT(sum.flat().norm().item<double>(), 0);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::probe_test

@@ -13,8 +13,7 @@
 #include "sotto/features/ridge_scores.hpp"
 #include "sotto/features/upright.hpp"
 
-namespace sotto::features {
-namespace {
+namespace sotto::features::features_test {
 
 float uniform(Rng& rng) { return static_cast<float>(rng.next_u64() >> 40) * 0x1p-24F; }
 
@@ -267,5 +266,4 @@ TEST(Upright, AnImageDoesNotDependOnItsCompanyAndEmptyOnesStay) {
   EXPECT_THROW(upright(corner, 0), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::features
+}  // namespace sotto::features::features_test

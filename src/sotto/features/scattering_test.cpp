@@ -9,8 +9,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto::features {
-namespace {
+namespace sotto::features::scattering_test {
 
 // A hand-written five, rows 5 to 24 of 28.
 constexpr std::array<std::string_view, 20> kFive = {
@@ -82,5 +81,4 @@ TEST(Scattering, RefusesOtherImages) {
   EXPECT_THROW(Scattering(28).apply(std::vector<std::uint8_t>(700)), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::features
+}  // namespace sotto::features::scattering_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto {
-namespace {
+namespace sotto::class_measures_test {
 
 TEST(ClassMeasures, KnownAnswer) {
   // 90 of class 0, 10 of class 1; one class never occurs and one row is taken for it.
@@ -44,5 +43,4 @@ TEST(ClassMeasures, CalibrationErrorIsTheDistanceFromWhatHappens) {
   EXPECT_NEAR(calibration_error(rows), 0.15, 1e-12);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::class_measures_test

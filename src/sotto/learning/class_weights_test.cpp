@@ -8,8 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::class_weights_test {
 
 Facts facts_of(const std::string& relation, const std::string& more = "") {
   return table_facts(Schema::from_toml(
@@ -127,5 +126,4 @@ TEST(ClassWeights, ReplayCatchesWhatIsNoNeighbour) {
   EXPECT_NE(replay::check_neighbours(run({0, 1}), run({0, 1, 1, 1})), "");
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::class_weights_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto {
+namespace sotto::evaluation_test {
 
 TEST(AreaUnderCurve, CountsPairsAndHalvesTies) {
   EXPECT_DOUBLE_EQ(*area_under_curve({0, 4, 6, 7, 1, 2, 3, 5},
@@ -21,4 +21,4 @@ TEST(Wilson, MatchesTheFormulaAtItsEnds) {
   EXPECT_NEAR(all.upper, 1, 1e-15);
 }
 
-}  // namespace sotto
+}  // namespace sotto::evaluation_test

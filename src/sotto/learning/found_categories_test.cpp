@@ -6,8 +6,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/data/encoder.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::found_categories_test {
 
 Schema schema_of(const std::string& more = {}) {
   const std::string user = more.find("unit") != std::string::npos
@@ -97,5 +96,4 @@ TEST(FoundCategories, RefusesWhatCannotBeFound) {
   EXPECT_THROW(plan({{"city"}, 0}), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::found_categories_test

@@ -7,8 +7,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::group_report_test {
 
 ScoredRow row(std::size_t target, std::size_t said, std::uint32_t group, double p = 0.5) {
   return {.target = static_cast<double>(target),
@@ -158,5 +157,4 @@ TEST(GroupReport, PrivateFiguresAreNearTheExactOnesAndTheIntervalsSayHowNear) {
   EXPECT_GE(inside, all * 19 / 20);  // the rows are the same: what is left is noise alone
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::group_report_test

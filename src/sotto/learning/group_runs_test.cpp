@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-namespace sotto {
-namespace {
+namespace sotto::group_runs_test {
 
 // 50 rows of each of two groups; the model is wrong about so many of the first and of the second.
 std::vector<ScoredRow> rows(int wrong_a, int wrong_b) {
@@ -62,5 +61,4 @@ TEST(GroupRuns, SharedErrorsDoNotWidenTheCost) {
   EXPECT_EQ(r.groups[0].privacy_cost->interval_95.upper, 0);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::group_runs_test

@@ -10,8 +10,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::individual_filter_test {
 
 constexpr std::uint64_t kFull = IndividualBudget::kFullStep;
 
@@ -173,5 +172,4 @@ TEST(IndividualFilter, AnAdaptiveStrategyNeverBeatsOneGaussianOfTheWholeBudget) 
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::individual_filter_test

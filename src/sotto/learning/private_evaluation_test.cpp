@@ -10,8 +10,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::private_evaluation_test {
 
 double uniform(Rng& rng) { return static_cast<double>(rng.next_u64() >> 11) * 0x1p-53; }
 
@@ -162,5 +161,4 @@ TEST(PrivateEvaluation, SaysNothingThatTheNoiseDrowned) {
   EXPECT_FALSE(q.accuracy || q.auc || q.log_loss);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::private_evaluation_test

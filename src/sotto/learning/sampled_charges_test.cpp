@@ -6,8 +6,7 @@
 
 #include "sotto/accounting/renyi/renyi.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::sampled_charges_test {
 
 constexpr auto kFull = static_cast<double>(IndividualBudget::kFullStep);
 
@@ -60,5 +59,4 @@ TEST(SampledCharges, EpsilonIsThatOfTheRenyiAccountant) {
   EXPECT_LE(charges.epsilon(500, Delta(1e-5)), exact * 1.02);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::sampled_charges_test

@@ -5,8 +5,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::search_space_test {
 
 using testing::HasSubstr;
 
@@ -125,5 +124,4 @@ TEST(SearchSpace, HasALimitedSize) {
   EXPECT_THAT(refusal(many), HasSubstr("more than 1000 candidates"));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::search_space_test

@@ -10,8 +10,7 @@
 #include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::shelf_test {
 
 using testing::HasSubstr;
 
@@ -106,5 +105,4 @@ TEST_F(Shelf, RequestsAreHeldToTheDeclaration) {
                InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::shelf_test

@@ -9,8 +9,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::source_test {
 
 constexpr std::size_t kRows = 9001;
 
@@ -99,5 +98,4 @@ TEST_F(SourceTest, ATableIsNoFolderOfImagesAndTheOtherWayRound) {
   EXPECT_THROW(images->images(), DataError);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::source_test

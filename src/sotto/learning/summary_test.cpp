@@ -9,8 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::summary_test {
 
 Schema schema_of(const std::string& relation, const std::string& more = "") {
   return Schema::from_toml("relation = \"" + relation + "\"\n" + more +
@@ -206,5 +205,4 @@ TEST(Summary, RefusesWhatTheRelationOrTheSchemaDoesNotAllow) {
   EXPECT_THROW(SummaryPlan(schema, request_of({"count"}, {}, "age"), budget), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::summary_test

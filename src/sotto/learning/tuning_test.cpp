@@ -18,8 +18,7 @@
 #include "sotto/learning/certify.hpp"
 #include "sotto/learning/dominating_event.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::tuning_test {
 
 using testing::HasSubstr;
 
@@ -412,5 +411,4 @@ TEST(DominatingEvent, LiesAboveAllCurves) {
                Unsupported);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::tuning_test

@@ -11,8 +11,7 @@
 #include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::decision_test {
 
 using test::census;
 using test::OnBothStores;
@@ -242,5 +241,4 @@ TEST_P(DecisionTest, ARefusalSaysWhatWouldFitAndUsesUpNoKey) {
   verify(l);
 }
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::decision_test

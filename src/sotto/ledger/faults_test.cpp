@@ -18,8 +18,7 @@
 #include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::faults_test {
 
 using test::census;
 using test::pure;
@@ -361,5 +360,4 @@ TEST(PostgresFaults, AServerThatIsNotThereIsAStorageError) {
   EXPECT_THROW(Ledger::open({"postgresql:///x?host=/nowhere"}, OpenMode::write), StorageError);
 }
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::faults_test

@@ -11,8 +11,7 @@
 #include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::ledger_test {
 
 using test::census;
 using test::OnBothStores;
@@ -554,5 +553,4 @@ TEST_P(LedgerTest, TheTightNumberIsBelowTheFiltersAndAboveTheTruth) {
   EXPECT_LT(fixed->upper, a.epsilon());
 }
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::ledger_test

@@ -9,8 +9,7 @@
 #include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::migration_test {
 
 // clang-format off
 // Made by: create --epsilon 1 --delta 1e-6 --parts north,south; charge a (pure 0.1); reserve and
@@ -107,5 +106,4 @@ TEST_P(MigrationTest, EveryStepFromVersionOneKeepsTheChain) {
 INSTANTIATE_TEST_SUITE_P(Stores, MigrationTest, ::testing::Values("sqlite", "postgres"),
                          [](const auto& store) { return store.param; });
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::migration_test

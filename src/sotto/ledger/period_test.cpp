@@ -4,8 +4,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::period_test {
 
 TEST(Period, DaysAndSecondsAreReadAndWritten) {
   EXPECT_EQ(parse_time("1970-01-01"), 0);
@@ -36,5 +35,4 @@ TEST(Period, EndsOnTheSameDayOrTheLastOfTheMonth) {
   EXPECT_THROW(end_of_period(0, "week"), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::period_test

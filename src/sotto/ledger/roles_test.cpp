@@ -12,8 +12,7 @@
 #include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::roles_test {
 
 using test::census;
 using test::Cluster;
@@ -253,5 +252,4 @@ TEST_F(Roles, AServerThatWentBackIsSeenByWhoRemembersItsHead) {
   EXPECT_THROW(Ledger::open(here, OpenMode::create), StorageError);
 }
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::roles_test

@@ -11,8 +11,7 @@
 #include "sotto/ledger/stores_test.hpp"
 #include "sotto/ledger/verify.hpp"
 
-namespace sotto::ledger {
-namespace {
+namespace sotto::ledger::tampering_test {
 
 using test::census;
 using test::pure;
@@ -173,5 +172,4 @@ TEST_F(Tampering, AWitnessThatIsBehindIsNoComplaint) {
   EXPECT_FALSE(detected());
 }
 
-}  // namespace
-}  // namespace sotto::ledger
+}  // namespace sotto::ledger::tampering_test

@@ -10,8 +10,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::additive_test {
 
 using test::kAlpha;
 static_assert(Plan<AdditiveMechanism> && Plan<GeometricMechanism>);
@@ -285,5 +284,4 @@ TEST(NoiseInfo, IntervalHoldsTheStatedShareOfTheNoise) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::additive_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto {
-namespace {
+namespace sotto::budget_test {
 
 TEST(Budget, PartsNeverAddUpToMoreThanTheWhole) {
   for (int k = 1; k <= 50; ++k) {
@@ -37,5 +36,4 @@ TEST(Budget, RefusesWhatIsNotABudget) {
   EXPECT_THROW(Budget::pure(1).part(1.5), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::budget_test

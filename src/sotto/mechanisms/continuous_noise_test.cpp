@@ -6,8 +6,7 @@
 
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::continuous_noise_test {
 
 double norm(const std::vector<double>& v) {
   double square = 0;
@@ -65,5 +64,4 @@ TEST(ContinuousNoise, TheStatedErrorsAreSmall) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::continuous_noise_test

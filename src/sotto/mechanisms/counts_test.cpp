@@ -9,8 +9,7 @@
 #include "sotto/mechanisms/stability_histogram.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::counts_test {
 
 using test::kAlpha;
 static_assert(Plan<CountPlan> && Plan<HistogramPlan> && Plan<StabilityHistogramPlan>);
@@ -239,5 +238,4 @@ TEST(StabilityHistogram, ExactLawIsWithinEpsilonDelta) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::counts_test

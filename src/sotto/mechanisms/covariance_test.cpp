@@ -9,8 +9,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::covariance_test {
 
 static_assert(Plan<CovariancePlan>);
 using Pairs = std::vector<std::pair<double, double>>;
@@ -123,5 +122,4 @@ TEST(Covariance, DrownedVariancesGiveNoCorrelation) {
                    .value.correlation.has_value());
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::covariance_test

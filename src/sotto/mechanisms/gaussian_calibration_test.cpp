@@ -8,8 +8,7 @@
 
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::gaussian_calibration_test {
 
 using Big = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<120>>;
 
@@ -69,5 +68,4 @@ TEST(ClassicGaussian, RefusesEpsilonOfOneAndMore) {
   EXPECT_THROW(classic_gaussian_sigma(Epsilon(5.0), Delta(1e-5)), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::gaussian_calibration_test

@@ -13,8 +13,7 @@
 #include "sotto/noise/grid.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::moments_test {
 
 using test::kAlpha;
 static_assert(Plan<MomentPlan>);
@@ -322,5 +321,4 @@ TEST(Moments, RefuseBoundsAndBudgetsThatHaveNoLattice) {
                Unsupported);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::moments_test

@@ -9,8 +9,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::norm_mechanism_test {
 
 using test::kAlpha;
 static_assert(Plan<NormMechanism>);
@@ -178,5 +177,4 @@ TEST(NormMechanism, RefusesSenselessDimensionsAndValues) {
                InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::norm_mechanism_test

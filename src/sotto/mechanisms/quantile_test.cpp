@@ -12,8 +12,7 @@
 #include "sotto/mechanisms/hostile_data_test.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::quantile_test {
 
 using test::kAlpha;
 static_assert(Plan<QuantilePlan> && Plan<BoundsPlan>);
@@ -216,5 +215,4 @@ TEST(BoundsEstimate, ReplayOnHostileNeighbours) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::quantile_test

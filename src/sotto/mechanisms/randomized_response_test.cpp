@@ -8,8 +8,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::randomized_response_test {
 
 using test::kAlpha;
 static_assert(Plan<RandomizedResponse>);
@@ -94,5 +93,4 @@ TEST(RandomizedResponse, RefusesSenselessInput) {
                InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::randomized_response_test

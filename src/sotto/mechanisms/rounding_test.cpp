@@ -6,8 +6,7 @@
 
 #include "sotto/mechanisms/hostile_data_test.hpp"
 
-namespace sotto::detail {
-namespace {
+namespace sotto::detail::rounding_test {
 
 using Big = boost::multiprecision::cpp_bin_float_100;
 
@@ -47,5 +46,4 @@ TEST(Rounding, LeavesExactResultsAlone) {
   EXPECT_EQ(add_up(0x1p-60, 1), up(1.0));
 }
 
-}  // namespace
-}  // namespace sotto::detail
+}  // namespace sotto::detail::rounding_test

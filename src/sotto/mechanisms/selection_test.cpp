@@ -8,8 +8,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::selection_test {
 
 using test::kAlpha;
 static_assert(Plan<SelectionPlan> && Plan<TopKPlan>);
@@ -254,5 +253,4 @@ TEST_P(EverySelector, AuditStaysBelowTheClaimAndCatchesHalvedNoise) {
   EXPECT_GT(audit(3), 1) << "mutant: a third of the noise";
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::selection_test

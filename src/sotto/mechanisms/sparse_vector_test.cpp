@@ -8,8 +8,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::sparse_vector_test {
 
 using test::kAlpha;
 static_assert(Plan<SparseVectorPlan>);
@@ -208,5 +207,4 @@ TEST(SparseVector, RefusesSenselessOptionsAndQueries) {
   EXPECT_THROW(stream.ask({0, 0, 0}, rng), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::sparse_vector_test

@@ -7,12 +7,10 @@
 #include "sotto/core/error.hpp"
 #include "sotto/noise/sampler_checks_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::bernoulli_test {
 using test::frequency_p;
 using test::kAlpha;
 constexpr std::uint64_t kN = 400000;
-}  // namespace
 
 TEST(Bernoulli, HasTheBiasItSays) {
   for (auto [p, q] : {std::pair{1, 2}, {1, 3}, {5, 7}, {999, 1000}}) {
@@ -89,4 +87,4 @@ TEST(BernoulliExp, TakesEveryDouble) {
   EXPECT_THROW(bernoulli_exp(rng, 1, 0), InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::bernoulli_test

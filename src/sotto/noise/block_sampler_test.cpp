@@ -34,7 +34,7 @@ struct BlockSamplerProbe {
   }
 };
 
-namespace {
+namespace block_sampler_test {
 
 using Real = boost::multiprecision::cpp_dec_float_50;
 using Law = BlockSampler::Law;
@@ -59,8 +59,6 @@ void for_all(const Check& check) {
     }
   }
 }
-
-}  // namespace
 
 TEST(BlockSampler, TablesBoundTheExactBias) {
   for_all([](Law law, double scale, const BlockSamplerProbe& probe) {
@@ -226,4 +224,5 @@ TEST(BlockSampler, RangeFitsItsIntegers) {
   EXPECT_EQ(BlockSamplerProbe{gaussian}.limit(), std::uint64_t{1} << 56);
 }
 
+}  // namespace block_sampler_test
 }  // namespace sotto::detail

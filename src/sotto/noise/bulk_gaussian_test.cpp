@@ -11,14 +11,13 @@
 #include "sotto/core/error.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace detail {
+namespace sotto::detail {
 void gaussian_block_avx512(float* block, float sigma, const float* const soon[2]);
 void gaussian_block_avx2(float* block, float sigma, const float* const soon[2]);
 void gaussian_block_portable(float* block, float sigma, const float* const soon[2]);
-}  // namespace detail
+}  // namespace sotto::detail
 
-namespace {
+namespace sotto::bulk_gaussian_test {
 
 using test::kAlpha;
 
@@ -81,8 +80,6 @@ void check_kernel(void (*kernel)(float*, float, const float* const*)) {
   }
   EXPECT_LT(worst, 4e-7);
 }
-
-}  // namespace
 
 TEST(BulkGaussian, IsNormalByKolmogorovSmirnov) {
   for (float sigma : {1.0f, 1e-3f, 250.0f})
@@ -200,4 +197,4 @@ TEST(BulkGaussian, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(fill_gaussian(rng, out, 1, -1), InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::bulk_gaussian_test

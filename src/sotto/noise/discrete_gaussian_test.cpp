@@ -10,8 +10,7 @@
 #include "sotto/noise/reference_samplers.hpp"
 #include "sotto/noise/sampler_checks_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::discrete_gaussian_test {
 
 using test::frequency_p;
 using test::gaussian_weight;
@@ -33,8 +32,6 @@ std::vector<double> in_sigmas(double sigma, std::size_t n, std::uint64_t seed) {
   for (auto v : z) x.push_back(static_cast<double>(v) / sigma);
   return x;
 }
-
-}  // namespace
 
 TEST(DiscreteGaussian, LawIsExactByChiSquare) {
   for (double sigma : {0.2, 0.5, 1.0, 2.7182818, 7.99, 10.0, 15.99, 16.0, 40.5}) {
@@ -209,4 +206,4 @@ TEST(DiscreteGaussian, RefusesASigmaOutsideItsRange) {
   EXPECT_EQ(DiscreteGaussian(0x1p50).sigma(), 0x1p50);
 }
 
-}  // namespace sotto
+}  // namespace sotto::discrete_gaussian_test

@@ -6,8 +6,7 @@
 #include "sotto/noise/reference_samplers.hpp"
 #include "sotto/noise/sampler_checks_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::discrete_laplace_test {
 
 using test::frequency_p;
 using test::kAlpha;
@@ -29,8 +28,6 @@ std::vector<double> in_scales(double scale, std::size_t n, std::uint64_t seed) {
   for (auto v : z) x.push_back(static_cast<double>(v) / scale);
   return x;
 }
-
-}  // namespace
 
 TEST(DiscreteLaplace, LawIsExactByChiSquare) {
   for (double scale : {0.1, 0.5, 1.0, 2.7182818, 7.99, 10.0, 15.99, 16.0, 40.5}) {
@@ -127,4 +124,4 @@ TEST(DiscreteLaplace, RefusesAScaleOutsideItsRange) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::discrete_laplace_test

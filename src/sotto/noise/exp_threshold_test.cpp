@@ -6,8 +6,7 @@
 
 #include "sotto/noise/sampler_checks_test.hpp"
 
-namespace sotto::detail {
-namespace {
+namespace sotto::detail::exp_threshold_test {
 
 using Real = boost::multiprecision::number<boost::multiprecision::cpp_dec_float<200>>;
 
@@ -28,8 +27,6 @@ const std::vector<ExpThreshold> kCases = {
      .b = {(1ull << 53) - 1, (1ull << 54) - 2}},
     {.p = 1, .q = 1, .s = 900, .a = {999, 1}, .b = {1, 1}},
 };
-
-}  // namespace
 
 // The first word below, at or above that of the threshold: certain, a coin of the threshold's
 // remaining bits, certain.
@@ -90,4 +87,4 @@ TEST(ExpThreshold, IsARationalWhenTheExponentIsZero) {
             test::kAlpha);
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::detail::exp_threshold_test

@@ -5,8 +5,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/noise/sampler_checks_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::geometric_test {
 using test::kAlpha;
 
 double geometric_p(const std::function<std::uint64_t(Rng&)>& draw, double failure) {
@@ -22,7 +21,6 @@ double geometric_p(const std::function<std::uint64_t(Rng&)>& draw, double failur
   }
   return test::chi_square_p(counts, probabilities, kN);
 }
-}  // namespace
 
 TEST(Geometric, CountsFailuresOfACoin) {
   EXPECT_GT(geometric_p([](Rng& r) { return geometric(r, 1, 3); }, 2.0 / 3), kAlpha);
@@ -56,4 +54,4 @@ TEST(Geometric, RefusesParametersOutsideTheirRange) {
   EXPECT_THROW(geometric_exp(rng, (std::uint64_t{1} << 53) + 1), InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::geometric_test

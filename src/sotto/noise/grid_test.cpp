@@ -8,7 +8,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
+namespace sotto::grid_test {
 
 TEST(Grid, GranularityPutsTheScaleBetweenTwoPowers) {
   for (double scale : {0x1p-900, 1e-9, 0.5, 1.0, 1.999, 2.0, 3e40, 0x1p900}) {
@@ -96,4 +96,4 @@ TEST(Grid, VectorsPayOneStepPerCoordinateAtMost) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::grid_test

@@ -8,8 +8,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::trial_count_test {
 
 // Pearson's statistic of draws against a law, cells with few expected draws put together at the
 // end, and the value that a true law passes with probability below 1e-6 (Wilson and Hilferty).
@@ -128,5 +127,4 @@ TEST(TrialCount, RefusesWhatHasNoLaw) {
   EXPECT_THROW(TrialCount::poisson(INFINITY), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::trial_count_test

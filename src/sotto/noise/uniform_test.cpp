@@ -4,8 +4,7 @@
 
 #include "sotto/noise/sampler_checks_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::uniform_test {
 
 using test::frequency_p;
 using test::kAlpha;
@@ -17,8 +16,6 @@ double fair_p(const Draw& draw, std::size_t n) {
   for (int i = 0; i < 200000; ++i) ++counts.at(static_cast<std::size_t>(draw(rng)));
   return test::chi_square_p(counts, std::vector<double>(n, 1.0 / static_cast<double>(n)), 200000);
 }
-
-}  // namespace
 
 TEST(UniformBelow, IsFairForEveryResult) {
   for (std::size_t n : {2u, 3u, 7u, 64u, 1000u}) {
@@ -64,4 +61,4 @@ TEST(UniformBelow, ReachesBeyondSixtyFourBits) {
             kAlpha);
 }
 
-}  // namespace sotto
+}  // namespace sotto::uniform_test

@@ -9,8 +9,7 @@
 #include "sotto/core/numeric/mills.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto::pate {
-namespace {
+namespace sotto::pate::aggregator_test {
 
 LabelOptions options(Aggregator aggregator, std::uint64_t queries = 3) {
   return {.aggregator = aggregator,
@@ -136,5 +135,4 @@ TEST(Votes, FromElsewhereAreCheckedWithoutQuotingThem) {
   EXPECT_THROW(of({2, 1}, {3, 7}), DataError);
 }
 
-}  // namespace
-}  // namespace sotto::pate
+}  // namespace sotto::pate::aggregator_test

@@ -11,8 +11,7 @@
 #include "sotto/core/numeric/mills.hpp"
 #include "sotto/pate/vote_renyi.hpp"
 
-namespace sotto::pate {
-namespace {
+namespace sotto::pate::cost_table_test {
 
 using Counts = std::vector<std::int64_t>;
 
@@ -238,5 +237,4 @@ TEST(CostTable, NeighboursReachAsMuchWithOneVoteMoreWhereCellsAreWide) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::pate
+}  // namespace sotto::pate::cost_table_test

@@ -10,8 +10,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/pate/cost_table.hpp"
 
-namespace sotto::pate {
-namespace {
+namespace sotto::pate::sanitised_test {
 
 // D_α of N(m, s²) from N(m', s'²) by integration.
 double divergence(double m, double s, double m2, double s2, double order) {
@@ -131,5 +130,4 @@ TEST(Sanitised, NeighboursReplayWithinTheDeclaredSensitivity) {
   EXPECT_LE(moved, plan.look(a).smooth_sensitivity);
 }
 
-}  // namespace
-}  // namespace sotto::pate
+}  // namespace sotto::pate::sanitised_test

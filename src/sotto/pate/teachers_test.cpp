@@ -14,8 +14,7 @@
 #include "sotto/pate/student.hpp"
 #include "sotto/pate/teacher_store.hpp"
 
-namespace sotto::pate {
-namespace {
+namespace sotto::pate::teachers_test {
 
 using test::MajorityModel;
 
@@ -251,5 +250,4 @@ TEST(Student, LearnsFromReleasedLabelsOnly) {
                InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::pate
+}  // namespace sotto::pate::teachers_test

@@ -7,8 +7,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto::pate {
-namespace {
+namespace sotto::pate::vote_renyi_test {
 
 using Counts = std::vector<std::int64_t>;
 
@@ -113,5 +112,4 @@ TEST(VoteRenyi, TailsOnALatticeBoundTheExactOnes) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::pate
+}  // namespace sotto::pate::vote_renyi_test

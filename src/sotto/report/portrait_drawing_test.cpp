@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace sotto {
-namespace {
+namespace sotto::portrait_drawing_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -23,8 +22,6 @@ std::size_t count(const std::string& text, const std::string& what) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
   return n;
 }
-
-}  // namespace
 
 TEST(PortraitDrawing, ATreeInWords) {
   EXPECT_EQ(to_text(tree()),
@@ -60,4 +57,4 @@ TEST(PortraitDrawing, CurvesOfOneColumnShareAPlotWithTheirBands) {
   EXPECT_EQ(count(svg, "</svg>"), 5u);
 }
 
-}  // namespace sotto
+}  // namespace sotto::portrait_drawing_test

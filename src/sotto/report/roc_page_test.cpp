@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-namespace sotto {
-namespace {
+namespace sotto::roc_page_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -40,5 +39,4 @@ TEST(RocPage, DrawsEveryCurveAndEscapesWhatItIsGiven) {
   EXPECT_THAT(html, HasSubstr("0.9 &amp; more"));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::roc_page_test

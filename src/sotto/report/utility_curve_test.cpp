@@ -5,8 +5,7 @@
 
 #include "sotto/report/svg_plot.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::utility_curve_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -87,5 +86,4 @@ TEST(Ticks, AreRoundNumbersInside) {
   EXPECT_EQ(decade_ticks(-6.2, 0, 3), (std::vector<int>{0, -2, -4, -6}));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::utility_curve_test

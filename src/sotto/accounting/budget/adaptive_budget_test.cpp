@@ -8,8 +8,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::adaptive_budget_test {
 
 BudgetCap cap(Accountant accountant, double epsilon = 3, double delta = 1e-6) {
   return {.accountant = accountant, .epsilon = epsilon, .delta = delta, .own_delta = delta / 4};
@@ -138,5 +137,4 @@ TEST(AdaptiveBudget, WrongCapsAreRefused) {
   EXPECT_THROW(z.epsilon(z.cost(ZcdpEvent{0.1})), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::adaptive_budget_test

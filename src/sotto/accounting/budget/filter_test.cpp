@@ -10,8 +10,7 @@
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::filter_test {
 
 TEST(ExactSum, LosesNothingBetweenTheSmallestAndTheLargestDouble) {
   const double tiny = std::numeric_limits<double>::denorm_min(),
@@ -210,5 +209,4 @@ TEST(Odometer, CoversTheLossAtAllTimesWithTheStatedProbability) {
   EXPECT_GT(exceeded, 0);  // a limit that is never reached would say nothing
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::filter_test

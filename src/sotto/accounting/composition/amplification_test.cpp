@@ -11,8 +11,7 @@
 #include "sotto/accounting/renyi/conversions.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::amplification_test {
 
 // The published code has clones with probability e^(−ε₀); those of one common randomizer are more.
 TEST(Shuffle, IsBelowTheIntervalsOfThePublishedCode) {
@@ -151,5 +150,4 @@ TEST(Conversions, LossyOnesAreMarkedAndEachStepIsSound) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::amplification_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace sotto {
+namespace sotto::pure_epsilon_test {
 
 TEST(PureEpsilon, AddsUpWhatIsPure) {
   const Spec spec{Relation::add_remove,
@@ -26,4 +26,4 @@ TEST(PureEpsilon, IsInfiniteForGaussianNoise) {
 
 TEST(PureEpsilon, OfNothingIsZero) { EXPECT_EQ(pure_epsilon(Spec{}), 0); }
 
-}  // namespace sotto
+}  // namespace sotto::pure_epsilon_test

@@ -8,8 +8,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/renyi/detail/renyi_selection.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::selection_profile_test {
 
 double normal(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
@@ -124,5 +123,4 @@ TEST(SelectionProfile, RunsWithFailuresAreBoundedByTheirProfile) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::selection_profile_test

@@ -12,8 +12,7 @@
 #include "sotto/accounting/composition/detail/shuffle_account.hpp"
 #include "sotto/accounting/composition/shuffle.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::shuffle_response_test {
 
 using Law = std::vector<double>;        // of one report
 using Counts = std::vector<int>;        // how often each report was made
@@ -331,5 +330,4 @@ TEST(ShuffledResponse, TinyLocalLossesCostNoMoreThanLargerOnes) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::shuffle_response_test

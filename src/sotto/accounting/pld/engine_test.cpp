@@ -7,8 +7,7 @@
 #include "sotto/accounting/pld/profile.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::engine_test {
 
 // N(μ,1) against N(0,1) written as a mixture, so that it is not merged and answered in closed form.
 LossLaw gaussian_by_grid(double mu) {
@@ -161,5 +160,4 @@ TEST(PldCompose, RandomizedResponseOnItsOwnGridIsExact) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::engine_test

@@ -10,8 +10,7 @@
 
 #include "sotto/accounting/pld/pld_accountant.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::pld_known_answers_test {
 
 using nlohmann::json;
 
@@ -143,5 +142,4 @@ TEST(PldKnownAnswers, EveryRowWithinItsTolerance) {
   EXPECT_GE(checked, 80);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::pld_known_answers_test

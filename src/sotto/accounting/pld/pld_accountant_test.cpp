@@ -11,8 +11,7 @@
 
 #include "sotto/core/numeric/gaussian_dp.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::pld_accountant_test {
 
 using Wide = boost::multiprecision::cpp_bin_float_50;
 
@@ -299,5 +298,4 @@ TEST(PldAccountant, TheClaimAloneIsTheClaimOfBothAndAboveTheLowerBound) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::pld_accountant_test

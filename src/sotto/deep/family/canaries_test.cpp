@@ -6,8 +6,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/family/detail/canary_training.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::canaries_test {
 
 constexpr std::int64_t kRecords = 100;
 const std::vector<bool> kIn = {true, false, true, true, false, false, true, false};
@@ -87,5 +86,4 @@ TEST(GradientCanaries, NeedRecordsWhosePlacesTheyTake) {
   EXPECT_THROW(training.scores(some_records(), std::vector<bool>(1000), rng), DataError);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::canaries_test

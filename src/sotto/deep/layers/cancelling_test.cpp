@@ -5,8 +5,7 @@
 #include "sotto/deep/clipped_sum.hpp"
 #include "sotto/deep/losses.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::cancelling_test {
 
 constexpr double kClip = 1;
 
@@ -73,5 +72,4 @@ TEST(VanishingProducts, DoNotHideAGradientFromItsGhostNorm) {
   EXPECT_LE(sum.flat().to(torch::kDouble).norm().item<double>(), 0.1);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::cancelling_test

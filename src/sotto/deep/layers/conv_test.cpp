@@ -5,8 +5,7 @@
 #include "../micro_batch_reference_test.hpp"
 #include "sotto/deep/losses.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::conv_test {
 
 using torch::Tensor;
 namespace nn = torch::nn;
@@ -101,5 +100,4 @@ TEST(Conv, OneRecordThatIsNotANumberIsLeftOut) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::conv_test

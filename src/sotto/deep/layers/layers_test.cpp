@@ -12,8 +12,7 @@
 #include "sotto/deep/refusal_test.hpp"
 #include "sotto/deep/tempered_sigmoid.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::layers_test {
 
 using torch::Tensor;
 namespace nn = torch::nn;
@@ -253,5 +252,4 @@ TEST(Parameters, ScaleShiftAndPerRecordAreExact) {
   expect_model(model, torch::randn({5, 3, 4}));
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::layers_test

@@ -8,8 +8,7 @@
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/refusal_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::linear_test {
 
 using torch::Tensor;
 
@@ -314,5 +313,4 @@ TEST(PlainFormulas, AreLikeMicroBatches) {
   });
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::linear_test

@@ -10,8 +10,7 @@
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/training/detail/memory.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::pool_test {
 
 using torch::Tensor;
 namespace nn = torch::nn;
@@ -108,5 +107,4 @@ TEST(MaxPool, GradientsOfRecordsAreThoseOfOneRecordAlone) {
       torch::randn({6, 2, 8, 8}), torch::randn({6, 3}));
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::pool_test

@@ -7,8 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/models/network.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::network_options_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -67,5 +66,4 @@ TEST(NetworkOptions, RefusesSizesThatOverflowOrCannotBeBuilt) {
     EXPECT_THROW(network_from_json(json), DataError) << json;
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::network_options_test

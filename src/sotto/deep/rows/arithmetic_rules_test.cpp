@@ -3,8 +3,7 @@
 
 #include "sotto/deep/rows/rule_audit_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::arithmetic_rules_test {
 
 // Arguments after the schema: every tensor of one shape, axes the last one, no reduction.
 Arguments usual(const c10::FunctionSchema& schema, c10::ScalarType type, RecordTensors& batch) {
@@ -136,5 +135,4 @@ TEST(RowRules, TheAuditCatchesWhatMixesRows) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::arithmetic_rules_test

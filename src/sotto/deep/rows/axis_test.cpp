@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::axis_test {
 
 TEST(RecordAxis, IsFoundFromGeometry) {
   const auto find = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
@@ -32,5 +31,4 @@ TEST(RecordAxis, IsFoundFromGeometry) {
   EXPECT_FALSE(find({2, 6}, {12, 1})) << "every second record";
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::axis_test

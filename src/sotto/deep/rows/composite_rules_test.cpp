@@ -3,8 +3,7 @@
 
 #include "sotto/deep/rows/rule_audit_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::composite_rules_test {
 
 // What LibTorch makes of other operations must come by in parts and keep rows, whatever its kernel
 // does.
@@ -171,5 +170,4 @@ TEST(RowRules, CompositesKeepRecordsApart) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::composite_rules_test

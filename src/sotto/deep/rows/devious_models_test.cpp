@@ -9,8 +9,7 @@
 #include "sotto/deep/rows/rehearsal.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::devious_models_test {
 
 Tensor centred(const Tensor& x) { return x - x.mean(0); }
 
@@ -271,5 +270,4 @@ TEST_F(DeviousModels, RememberEarlierSteps) {
   EXPECT_NE(sums.find("whole and in their places"), std::string::npos) << sums;
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::devious_models_test

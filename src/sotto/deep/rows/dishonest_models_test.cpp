@@ -9,8 +9,7 @@
 #include "sotto/deep/rows/dishonest_case_test.hpp"
 #include "sotto/deep/rows/rehearsal.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::dishonest_models_test {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -493,5 +492,4 @@ TEST_F(RawReads, HonestModelsPassTheRehearsal) {
             "");
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::dishonest_models_test

@@ -9,8 +9,7 @@
 #include "sotto/deep/models/network.hpp"
 #include "sotto/deep/rows/pass_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::honest_models_test {
 
 constexpr std::int64_t B = 6;
 
@@ -312,5 +311,4 @@ TEST(HonestModels, DeclaredConstantsArePublic) {
   EXPECT_EQ(said([&] { sum.add({x, y}, losses); }), "");
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::honest_models_test

@@ -3,8 +3,7 @@
 
 #include "sotto/deep/rows/rule_audit_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::layer_rules_test {
 
 struct Sample {
   const char* name;
@@ -227,5 +226,4 @@ TEST(RowRules, LayersProductsAndPlacesKeepRecordsApart) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::layer_rules_test

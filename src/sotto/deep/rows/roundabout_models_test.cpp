@@ -2,8 +2,7 @@
 // the place of indices, memory seen as another type, derivatives inside of a model.
 #include "sotto/deep/rows/dishonest_case_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::roundabout_models_test {
 
 using RoundaboutModels = DishonestModels;
 
@@ -124,5 +123,4 @@ TEST_F(RoundaboutModels, DifferentiateOnTheWay) {
   });
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::roundabout_models_test

@@ -7,8 +7,7 @@
 #include "sotto/deep/losses.hpp"
 #include "sotto/deep/rows/pass_test.hpp"
 
-namespace sotto::deep::rows {
-namespace {
+namespace sotto::deep::rows::transcript_test {
 
 struct NetImpl : nn::Module {
   NetImpl() : fc(4, 4), lstm(nn::LSTMOptions(4, 4).batch_first(true)) {
@@ -117,5 +116,4 @@ TEST(NumberOfRows, RowsMayNotKnowTheirPlace) {
   }));
 }
 
-}  // namespace
-}  // namespace sotto::deep::rows
+}  // namespace sotto::deep::rows::transcript_test

@@ -8,8 +8,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::fairness_test {
 
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
@@ -287,5 +286,4 @@ TEST(FairTraining, RefusesWhatIsNotAccountedFor) {
   EXPECT_THROW(DpSgdPlan{options}, InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::fairness_test

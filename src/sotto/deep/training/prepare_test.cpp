@@ -4,8 +4,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::prepare_test {
 
 namespace nn = torch::nn;
 
@@ -324,5 +323,4 @@ TEST(Prepare, SequencesMayComeFirstInsideOfAModel) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::prepare_test

@@ -5,8 +5,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::replay_test {
 
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
@@ -177,5 +176,4 @@ TEST(Trainer, BackPropagationExample) {
   EXPECT_NEAR(network->forward(records.inputs()).item<float>(), 0.105, 6e-4);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::replay_test

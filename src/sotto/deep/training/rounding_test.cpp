@@ -6,8 +6,7 @@
 #include "sotto/deep/training/alike_sizes.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::rounding_test {
 
 namespace nn = torch::nn;
 
@@ -226,5 +225,4 @@ TEST(Trainer, NoiseOnTheWayIsNoiseFirst) {
       }
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::rounding_test

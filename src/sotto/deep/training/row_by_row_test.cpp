@@ -5,8 +5,7 @@
 #include "sotto/deep/rows/not_row_wise.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::row_by_row_test {
 
 namespace nn = torch::nn;
 
@@ -158,5 +157,4 @@ TEST(RowByRow, ConstantsOfAnObjectiveAreDeclared) {
   EXPECT_EQ(refusal<Error>([&] { with.trainer.prepare(clouds(60)); }), "");
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::row_by_row_test

@@ -7,8 +7,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::safetensors_layout_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -66,5 +65,4 @@ TEST(SafetensorsLayout, RefusesSizesThatOverflowGapsAndOverlaps) {
   EXPECT_THROW(safetensors_layout(file_of("{\"a\":1,\"a\":1}", 0), "it"), DataError);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::safetensors_layout_test

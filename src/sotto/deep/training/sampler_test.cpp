@@ -11,8 +11,7 @@
 #include "sotto/deep/training/training_case_test.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::sampler_test {
 
 TEST(BatchSampler, PoissonIncludesEachRecordWithTheRateAndIndependently) {
   Rng rng = Rng::insecure_seed(3);
@@ -252,5 +251,4 @@ TEST(Seats, InOrderAreFullPartsAndARestWithoutEmptyRows) {
   EXPECT_EQ(Seats::in_order({}, 4).parts(), 0);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::sampler_test

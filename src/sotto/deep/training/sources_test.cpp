@@ -7,8 +7,7 @@
 #include "sotto/deep/rows/not_row_wise.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::sources_test {
 
 namespace nn = torch::nn;
 
@@ -213,5 +212,4 @@ TEST(MicroBatches, AModelThatRemembersTheRecordBeforeIsRefused) {
   EXPECT_THROW(trainer.prepare(clouds(60)), NotRowWise);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::sources_test

@@ -16,8 +16,7 @@
 #include "sotto/deep/training/training_case_test.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::training_test {
 
 // ---- samplers
 
@@ -480,5 +479,4 @@ TEST(Memory, CapsThePhysicalBatch) {
   EXPECT_THROW(parse_bytes("2 apples"), InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::training_test

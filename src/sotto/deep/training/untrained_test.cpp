@@ -11,8 +11,7 @@
 #include "sotto/deep/training/trainer.hpp"
 #include "sotto/deep/training/training_case_test.hpp"
 
-namespace sotto::deep {
-namespace {
+namespace sotto::deep::untrained_test {
 
 // Keeps a value of its input past the operations of LibTorch, but only after the rehearsal: nothing
 // can find that.
@@ -192,5 +191,4 @@ TEST(Untrained, TokensOutsideTheTableTeachNothingAndStopNothing) {
   EXPECT_TRUE(torch::allclose(sum_of({1, 99, 2, -7}), sum_of({1, 2})));
 }
 
-}  // namespace
-}  // namespace sotto::deep
+}  // namespace sotto::deep::untrained_test

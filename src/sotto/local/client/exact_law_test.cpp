@@ -17,8 +17,7 @@
 #include "sotto/local/client/unary.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::exact_law_test {
 
 using Report = std::vector<std::uint8_t>;
 
@@ -282,5 +281,4 @@ TEST(Declaration, SurvivesItsText) {
   EXPECT_THROW((void)declaration_from_text(R"({"protocol":"grr","domain":4})"), DataError);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::exact_law_test

@@ -15,8 +15,7 @@
 #include "sotto/local/store/sqlite_store.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::longitudinal_test {
 
 using Report = std::vector<std::uint8_t>;
 
@@ -213,5 +212,4 @@ TEST(SqliteStore, SurvivesKillNine) {
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + end);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::longitudinal_test

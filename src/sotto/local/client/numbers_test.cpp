@@ -12,8 +12,7 @@
 #include "sotto/local/server/numbers.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::numbers_test {
 
 using Report = std::vector<std::uint8_t>;
 
@@ -234,5 +233,4 @@ TEST(Numbers, SquareWaveIsBiasedBySmoothingOnly) {
   EXPECT_LT(before, 0.02);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::numbers_test

@@ -4,8 +4,7 @@
 
 #include "sotto/core/rng.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::record_test {
 
 TEST(Record, ReadsBackWhatWasWritten) {
   const std::vector<std::uint8_t> report = {0, 255, 7};
@@ -63,5 +62,4 @@ TEST(Record, LinesThatAreNoReportsAreNone) {
     EXPECT_FALSE(parse_record_line(line, c, r)) << line;
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::record_test

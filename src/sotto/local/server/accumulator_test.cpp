@@ -7,8 +7,7 @@
 #include "sotto/local/client/protocols.hpp"
 #include "sotto/local/server/report_stream.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::accumulator_test {
 
 Declaration declared(const std::string& protocol, std::uint64_t k = 10, double epochs = 1) {
   Declaration d{.protocol = protocol, .epsilon = 1, .domain = k};
@@ -171,5 +170,4 @@ TEST(ReportStream, CountsWhatItCannotReadAndGoesOnWhereItCan) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::accumulator_test

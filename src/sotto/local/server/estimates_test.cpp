@@ -13,8 +13,7 @@
 #include "sotto/local/server/choice.hpp"
 #include "sotto/local/server/consistency.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::estimates_test {
 
 Declaration declared(const std::string& protocol, double epsilon, std::uint64_t k,
                      const OptionValues::Raw& options = {}) {
@@ -260,5 +259,4 @@ TEST(Central, LowerBoundsAreThoseOfTheProtocolItself) {
   EXPECT_EQ(central_guarantee(declared("fast_olh", 1, 16), 10'000, Delta(1e-6)).lower, 0);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::estimates_test

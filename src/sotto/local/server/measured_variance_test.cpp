@@ -20,8 +20,7 @@
 #include "sotto/local/server/puzzles.hpp"
 #include "sotto/local/server/rappor_decoding.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::measured_variance_test {
 
 using Report = std::vector<std::uint8_t>;
 constexpr double kAllowed = 0.03;
@@ -361,5 +360,4 @@ TEST(MeasuredVariance, OfASquareWave) {
   EXPECT_NEAR(ratio, 1, kAllowed);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::measured_variance_test

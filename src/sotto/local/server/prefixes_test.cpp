@@ -12,8 +12,7 @@
 #include "sotto/local/server/numbers.hpp"
 #include "sotto/local/server/puzzles.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::prefixes_test {
 
 using Report = std::vector<std::uint8_t>;
 
@@ -128,5 +127,4 @@ TEST(RoundedBit, IsPermanentAndUnbiased) {
   EXPECT_LT(RoundedBit(2, Bounds(0, 10), 4, 0.2).epsilon(), 1.2);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::prefixes_test

@@ -11,8 +11,7 @@
 #include "sotto/local/server/accumulator.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::small_laws_test {
 
 using Report = std::vector<std::uint8_t>;
 
@@ -114,5 +113,4 @@ TEST(SmallLaws, WorstRatioIsTheStatedEpsilonAndClientsDrawFromThem) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::small_laws_test

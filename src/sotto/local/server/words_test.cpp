@@ -14,8 +14,7 @@
 #include "sotto/local/server/shuffler.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto::local {
-namespace {
+namespace sotto::local::words_test {
 
 using Report = std::vector<std::uint8_t>;
 
@@ -300,5 +299,4 @@ TEST(Shuffler, DropsSenderAndOrderAndKeepsTheReports) {
   EXPECT_GT(test::chi_square_p(counts, law, 24'000), test::kAlpha);
 }
 
-}  // namespace
-}  // namespace sotto::local
+}  // namespace sotto::local::words_test

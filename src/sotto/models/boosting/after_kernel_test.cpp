@@ -8,8 +8,7 @@
 #include "sotto/models/boosting/detail/boosting_model.hpp"
 #include "sotto/models/kernel/crossed_data_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::after_kernel_test {
 
 using crossed::kDelta;
 using crossed::kNumber;
@@ -35,8 +34,6 @@ Facts facts_of(const std::string& relation, const std::string& target, std::size
 TrainedModel train(const Table& table, const Facts& facts, const TrainingRequest& asked, Rng& rng) {
   return plan_training(boosting_family(), facts, asked)->run(*table_in_memory(table), rng);
 }
-
-}  // namespace
 
 TEST(AfterKernel, LearnsWhatTwoColumnsSayTogether) {
   for (const std::string& target : {kTwo, kNumber}) {
@@ -150,4 +147,4 @@ TEST(AfterKernel, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
     EXPECT_THROW(load_boosting({{"model.json", hostile}}, facts), DataError);
 }
 
-}  // namespace sotto
+}  // namespace sotto::after_kernel_test

@@ -14,8 +14,7 @@
 #include "sotto/models/boosting/detail/tree_choice.hpp"
 #include "sotto/models/kernel/crossed_data_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::boosting_test {
 
 using crossed::kDelta;
 using crossed::kNumber;
@@ -88,8 +87,6 @@ struct Places {
     table.add_target(static_cast<double>(target));
   }
 };
-
-}  // namespace
 
 TEST(Boosting, LearnsWhatTwoColumnsSayTogether) {
   const Budget budget = Budget::approximate(3, kDelta);
@@ -323,4 +320,4 @@ TEST(Boosting, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
     EXPECT_THROW(load_boosting({{"model.json", hostile}}, facts), DataError);
 }
 
-}  // namespace sotto
+}  // namespace sotto::boosting_test

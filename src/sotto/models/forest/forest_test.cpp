@@ -10,8 +10,7 @@
 #include "sotto/models/tree/detail/membership.hpp"
 #include "sotto/models/tree/detail/tree_model.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::forest_test {
 
 using crossed::kDelta;
 using crossed::kNumber;
@@ -46,8 +45,6 @@ Facts facts_of(const std::string& relation, const std::string& target, std::size
 TrainedModel train(const Table& table, const Facts& facts, const TrainingRequest& asked, Rng& rng) {
   return plan_training(forest_family(), facts, asked)->run(*table_in_memory(table), rng);
 }
-
-}  // namespace
 
 TEST(Forest, EventCostsTheBudgetAndIsKnownBeforeData) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
@@ -165,4 +162,4 @@ TEST(Forest, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
     EXPECT_THROW(load_trees({{"model.json", hostile}}, facts), DataError);
 }
 
-}  // namespace sotto
+}  // namespace sotto::forest_test

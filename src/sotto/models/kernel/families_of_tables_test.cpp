@@ -13,8 +13,7 @@
 #include "sotto/models/tree/tree_family.hpp"
 #include "support/audit_bound.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::families_of_tables_test {
 
 using crossed::kDelta;
 using crossed::kNumber;
@@ -93,8 +92,6 @@ std::string label(const std::string& target, std::size_t i) {
   if (target == kTwo) return i % 2 ? "true" : "false";
   return target == kThree ? std::to_string(i % 3) : (i % 2 ? "1" : "-1");
 }
-
-}  // namespace
 
 // All tables of up to two records over eight, and each with one of the eight more (or instead of
 // the first): every noised query of every run stays within the sensitivity that is claimed.
@@ -262,4 +259,4 @@ TEST(FamiliesOfTables, AHugeBudgetGivesWhatNoNoiseGives) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::families_of_tables_test

@@ -12,8 +12,7 @@
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::kernel_test {
 
 using crossed::add_null;
 using crossed::kDelta;
@@ -44,8 +43,6 @@ Evaluation trained(const Family& family, const std::string& target, const Budget
       plan_training(family, facts, request)->run(*table_in_memory(train), rng);
   return evaluate(target != kNumber, model.value()->score(test));
 }
-
-}  // namespace
 
 TEST(Kernel, LearnsWhatTwoColumnsSayTogether) {
   const Budget budget = Budget::approximate(3, kDelta);
@@ -304,4 +301,4 @@ TEST(Kernel, DegenerateDataGivesFinitePredictions) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::kernel_test

@@ -13,8 +13,7 @@
 #include "sotto/models/rows/unsupervised_data_test.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::kmeans_test {
 
 using test::asked;
 using test::clouds;
@@ -222,5 +221,4 @@ TEST(Kmeans, AStrangersCentresAreChecked) {
       load_kmeans({{"model.json", R"({"schema":1,"type":"kmeans","centres":[[1,0.5]]})"}}, facts));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::kmeans_test

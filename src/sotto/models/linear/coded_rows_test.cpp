@@ -9,8 +9,7 @@
 #include "sotto/models/linear/detail/noisy_gradient.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::coded_rows_test {
 
 Facts mixed_facts(const std::string& more = "basis = \"hats\"\n") {
   return table_facts(
@@ -161,5 +160,4 @@ TEST(CodeBook, IsNotForRowsThatAreNoSumOverColumns) {
   EXPECT_FALSE(CodeBook::fits(*mixed_facts("basis = \"linear\"\n").encoder));  // as many columns
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::coded_rows_test

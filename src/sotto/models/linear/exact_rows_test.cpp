@@ -10,8 +10,7 @@
 #include "sotto/models/linear/detail/slope_kernels.hpp"
 #include "sotto/models/linear/loss.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::exact_rows_test {
 
 using Record = std::vector<float>;
 
@@ -43,8 +42,6 @@ std::vector<double> parameters(std::size_t size) {
   ExactRows::admit(theta, 1);
   return theta;
 }
-
-}  // namespace
 
 TEST(ExactRows, EveryRowIsInTheUnitBallExactly) {
   for (double size : {1e-30, 0.1, 1.0, 1e10, 1e18}) {
@@ -227,4 +224,4 @@ TEST(ExactRows, MomentsMatchAPlainComputation) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::exact_rows_test

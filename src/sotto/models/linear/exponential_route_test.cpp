@@ -9,8 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::exponential_route_test {
 
 std::vector<std::vector<double>> some_candidates(std::size_t outputs) {
   std::mt19937 random(3);
@@ -33,8 +32,6 @@ std::vector<double> law(const ExponentialRoutePlan& plan, const test::Records& r
   for (double& v : p) v /= total;
   return p;
 }
-
-}  // namespace
 
 TEST(ExponentialRoute, LogRatiosOfNeighboursStayWithinEpsilonAndComeClose) {
   for (const LinearKind kind : {LinearKind::logistic, LinearKind::svm, LinearKind::linear}) {
@@ -151,4 +148,4 @@ TEST(ExponentialRoute, RefusesHighDimensionsAndMalformedCandidates) {
                InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::exponential_route_test

@@ -7,8 +7,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/models/linear/linear_family.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::fit_test {
 
 struct Numbers {
   std::vector<double> x, y;
@@ -52,5 +51,4 @@ TEST(Fit, RefusesABudgetThatNoCertificateStates) {
                InvalidArgument);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::fit_test

@@ -9,8 +9,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::functional_mechanism_test {
 
 struct Moved {
   double second_l1 = 0, second_l2 = 0, cross_l1 = 0, cross_l2 = 0;
@@ -48,8 +47,6 @@ std::vector<double> random_row(std::size_t d, std::size_t active, std::mt19937& 
   for (double& v : x) v /= std::sqrt(std::max(square, 1e-300));
   return x;
 }
-
-}  // namespace
 
 TEST(FunctionalMechanism, NoRecordsFoundBySearchExceedTheSensitivitiesAndHalfOfThemIsRefuted) {
   std::mt19937 random(5);
@@ -167,4 +164,4 @@ TEST(FunctionalMechanism, RefusesWhatItCannotDo) {
   EXPECT_ANY_THROW(sparse.run(test::rows_of({{{0.5f, 0.5f}, 1}}), rng)) << "three coordinates";
 }
 
-}  // namespace sotto
+}  // namespace sotto::functional_mechanism_test

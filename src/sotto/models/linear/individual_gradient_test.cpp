@@ -12,8 +12,7 @@
 #include "sotto/models/linear/detail/noisy_gradient.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::individual_gradient_test {
 
 struct Data {
   std::vector<std::vector<float>> records;
@@ -182,5 +181,4 @@ TEST(IndividualGradient, RefusesNormsThatAreNoShare) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::individual_gradient_test

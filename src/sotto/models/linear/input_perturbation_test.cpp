@@ -8,8 +8,7 @@
 #include "route_data_test.hpp"
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::input_perturbation_test {
 
 PublicFacts mixed_facts(LinearKind kind, std::size_t outputs) {
   return {.kind = kind,
@@ -21,8 +20,6 @@ PublicFacts mixed_facts(LinearKind kind, std::size_t outputs) {
                       {.first = 1, .width = 3, .low = 0},
                       {.first = 4, .low = 0, .boolean = true}}};
 }
-
-}  // namespace
 
 TEST(InputPerturbation, TheCentreOfACellFallsIntoThatCell) {
   for (const auto& [kind, outputs] :
@@ -74,4 +71,4 @@ TEST(InputPerturbation, RefusesTooManyCells) {
   EXPECT_THROW(InputPerturbationPlan({}, facts, Budget::pure(1)), Unsupported);
 }
 
-}  // namespace sotto
+}  // namespace sotto::input_perturbation_test

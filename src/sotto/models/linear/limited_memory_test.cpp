@@ -6,8 +6,7 @@
 
 #include "sotto/models/linear/detail/minimiser.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::limited_memory_test {
 
 struct Shape {
   Loss loss;
@@ -180,5 +179,4 @@ TEST(LimitedMemory, ResultsDoNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(one.theta, three.theta);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::limited_memory_test

@@ -5,8 +5,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::linear_family_test {
 
 Facts class_facts() {
   return table_facts(Schema::from_toml(
@@ -18,8 +17,6 @@ std::string value_for(const Option& option) {
   if (!option.choices.empty()) return option.choices.front();
   return option.range.holds(10) ? "10" : "1";
 }
-
-}  // namespace
 
 TEST(LinearFamily, AMethodRefusesEveryOptionThatItDoesNotKnow) {
   const Family family = linear_family();
@@ -97,4 +94,4 @@ TEST(LinearFamily, RegressionTakesGradientsWhereRowsAreManyAndHatsWhereTheyAreMo
   EXPECT_EQ(choice(50000, one, "basis = \"linear\"\n"), "gradient linear");  // as declared
 }
 
-}  // namespace sotto
+}  // namespace sotto::linear_family_test

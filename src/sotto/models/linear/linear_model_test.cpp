@@ -8,8 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/models/linear/detail/fitted_model.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::linear_model_test {
 
 constexpr const char* kFeatures =
     "relation = \"add_remove\"\nrows = 9\n[columns.x]\ntype = \"numeric\"\nbounds = [0, 1]\n";
@@ -86,5 +85,4 @@ TEST(LinearModelJson, RefusesSizesThatOverflowAndNumbersOutOfRange) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::linear_model_test

@@ -9,8 +9,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::linear_routes_test {
 
 using test::Records;
 
@@ -90,8 +89,6 @@ void for_each_route(std::uint64_t rows, F&& f, std::span<const Relation> relatio
     }
   }
 }
-
-}  // namespace
 
 TEST(LinearRoutes, EveryRouteNoisesNeighboursWithinItsDeclaredSensitivity) {
   int routes = 0;
@@ -198,4 +195,4 @@ TEST(LinearRoutes, ARadiusWithoutBatchesIsRefused) {
                InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::linear_routes_test

@@ -4,12 +4,9 @@
 
 #include <cmath>
 
-namespace sotto {
-namespace {
+namespace sotto::loss_test {
 
 constexpr Loss kLosses[] = {Loss::logistic, Loss::huber_hinge, Loss::squared};
-
-}  // namespace
 
 TEST(Loss, SlopeAndCurvatureAreTheDerivatives) {
   for (Loss loss : kLosses) {
@@ -55,4 +52,4 @@ TEST(Loss, HugeMarginsDoNotOverflow) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::loss_test

@@ -10,7 +10,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/detail/row_selection.hpp"
 
-namespace sotto {
+namespace sotto::minibatch_gradient_test {
 
 TEST(MinibatchGradient, EventIsASampledGaussianRepeated) {
   const MinibatchGradientPlan plan({.batch = 10, .iterations = 50}, Relation::add_remove, 1000, 3,
@@ -89,4 +89,4 @@ TEST(MinibatchGradient, RefusesPlansWithoutMeaning) {
                InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::minibatch_gradient_test

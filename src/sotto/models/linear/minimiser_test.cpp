@@ -6,8 +6,7 @@
 
 #include "sotto/models/linear/detail/non_private_fit.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::minimiser_test {
 
 struct Shape {
   Loss loss;
@@ -211,5 +210,4 @@ TEST(NonPrivateFit, SeparatesWhatCanBeSeparated) {
   EXPECT_EQ(model.classify(std::vector<float>{-0.9f}), 0u);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::minimiser_test

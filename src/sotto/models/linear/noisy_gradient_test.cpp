@@ -11,8 +11,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::noisy_gradient_test {
 
 struct Data {
   std::vector<std::vector<float>> records;
@@ -53,8 +52,6 @@ double accuracy(const LinearModel& model, const Data& data) {
 std::optional<Event> run_on(const NoisyGradientPlan& plan, const Data& data, Rng& rng) {
   return plan.run(data.rows(), rng).event;
 }
-
-}  // namespace
 
 TEST(NoisyGradient, LearnsTwoCloudsAndThree) {
   Rng rng = Rng::insecure_seed(1);
@@ -172,4 +169,4 @@ TEST(NoisyGradient, SaysWhatItDoes) {
   EXPECT_GT(plan.options().learning_rate, 0);
 }
 
-}  // namespace sotto
+}  // namespace sotto::noisy_gradient_test

@@ -10,8 +10,7 @@
 #include "sotto/models/linear/detail/objective_bound.hpp"
 #include "sotto/models/linear/loss.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::objective_outputs_test {
 
 struct Record {
   double x;
@@ -73,8 +72,6 @@ Sticks hockey_sticks(const Records& a, const Records& b, Loss loss, double ridge
   return sticks;
 }
 
-}  // namespace
-
 TEST(ObjectiveOutputs, HockeySticksOfTwoOutputsStayBelowDeltaInBothOrders) {
   constexpr double kError = 2e-3;  // of the integration, far below the sticks that matter
   double closest = 0;
@@ -105,4 +102,4 @@ TEST(ObjectiveOutputs, HockeySticksOfTwoOutputsStayBelowDeltaInBothOrders) {
   EXPECT_GT(closest, 0.3) << "a bound that is never approached says little";
 }
 
-}  // namespace sotto
+}  // namespace sotto::objective_outputs_test

@@ -11,8 +11,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/detail/convex_problem.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::objective_perturbation_test {
 
 struct Record {
   std::vector<float> x;
@@ -341,5 +340,4 @@ TEST(ObjectivePerturbation, WorksOnNoRowsAndOnOne) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::objective_perturbation_test

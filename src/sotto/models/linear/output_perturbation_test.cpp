@@ -9,8 +9,7 @@
 #include "sotto/models/linear/detail/minimiser.hpp"
 #include "support/statistics.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::output_perturbation_test {
 
 struct Record {
   std::vector<float> x;
@@ -286,5 +285,4 @@ TEST(OutputPerturbation, EventIsWithinTheBudget) {
             1);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::output_perturbation_test

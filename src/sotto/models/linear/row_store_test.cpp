@@ -12,8 +12,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::row_store_test {
 
 TEST(RowStore, GivesBackWhatWasStoredWhereverItIs) {
   for (const std::size_t limit : {std::size_t{0}, std::size_t{4000}, std::size_t{1} << 30}) {
@@ -106,5 +105,4 @@ TEST(RowStore, StaysInMemoryWhenTheDiskIsFull) {
   ::signal(SIGXFSZ, handler);
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::row_store_test

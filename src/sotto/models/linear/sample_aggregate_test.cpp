@@ -8,7 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto {
+namespace sotto::sample_aggregate_test {
 
 TEST(SampleAggregate, StepsStayInTheBallWhateverTheVector) {
   std::mt19937_64 random(3);
@@ -83,4 +83,4 @@ TEST(SampleAggregate, RefusesPlansWithoutMeaning) {
   EXPECT_THROW(parse_aggregate("mode"), InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::sample_aggregate_test

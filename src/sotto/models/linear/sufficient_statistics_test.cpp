@@ -9,8 +9,7 @@
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/record_replay.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::sufficient_statistics_test {
 
 struct Data {
   std::vector<std::vector<float>> records;
@@ -46,8 +45,6 @@ double r_squared(const LinearModel& model, const Data& data) {
   }
   return 1 - residual / total;
 }
-
-}  // namespace
 
 TEST(SufficientStatistics, RecoversALine) {
   Rng rng = Rng::insecure_seed(5);
@@ -98,4 +95,4 @@ TEST(SufficientStatistics, ReplayOnNeighboursStaysWithinTheSensitivity) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::sufficient_statistics_test

@@ -11,8 +11,7 @@
 #include "sotto/models/linear/linear_family.hpp"
 #include "sotto/models/linear/training.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::training_edge_test {
 
 // As the command line has them.
 Facts facts_as_trained(const Schema& schema, LinearKind kind) {
@@ -138,5 +137,4 @@ TEST(TrainingEdge, AFileTrainsLikeItsTableWhateverTheBlocksAndThreads) {
   }
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::training_edge_test

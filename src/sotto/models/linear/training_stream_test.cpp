@@ -9,8 +9,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/training.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::training_stream_test {
 
 constexpr int kCategories = 100;
 
@@ -145,5 +144,4 @@ TEST(TrainingStream, OnePassNeedsTheSameMemoryForTenTimesTheRows) {
   for (const Case& c : kOnePass) EXPECT_LT(growth(c), 0.1 * kKept) << c.method;
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::training_stream_test

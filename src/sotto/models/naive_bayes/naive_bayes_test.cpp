@@ -11,8 +11,7 @@
 #include "sotto/models/naive_bayes/detail/naive_bayes_model.hpp"
 #include "sotto/models/naive_bayes/naive_bayes_family.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::naive_bayes_test {
 
 constexpr double kDelta = 1e-6;
 
@@ -81,8 +80,6 @@ double accuracy(const Model& model, const std::vector<Record>& records, const Fa
   const Table table = table_of(records, *facts.encoder);
   return evaluate(true, model.score(table)).classification.accuracy;
 }
-
-}  // namespace
 
 TEST(NaiveBayes, LearnsNearlyWhatItWouldLearnWithoutNoise) {
   const Facts facts = facts_of(schema("add_remove"));
@@ -274,4 +271,4 @@ TEST(NaiveBayes, RefusesGaussianNoiseForAPureEpsilon) {
   EXPECT_THROW(train({}, facts, Budget::pure(1), "gaussian", rng), InvalidArgument);
 }
 
-}  // namespace sotto
+}  // namespace sotto::naive_bayes_test

@@ -14,8 +14,7 @@
 #include "sotto/models/pca/pca_family.hpp"
 #include "sotto/models/rows/unsupervised_data_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::pca_test {
 
 using test::asked;
 using test::point_schema;
@@ -305,5 +304,4 @@ TEST(Pca, AStrangersComponentsAreChecked) {
   EXPECT_NO_THROW(load(R"(,"mean":[0,0],"reach":[1],"components":[[1,0]])"));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::pca_test

@@ -15,8 +15,7 @@
 #include "sotto/models/preprocess/preprocess_family.hpp"
 #include "sotto/models/rows/unsupervised_data_test.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::preprocess_test {
 
 using test::clouds;
 using test::Points;
@@ -214,5 +213,4 @@ TEST(Preprocess, AStrangersFiguresAreChecked) {
   EXPECT_NO_THROW(load(R"("kind":"bins","figures":[[1,2],[1,2]])"));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::preprocess_test

@@ -7,8 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace sotto::detail {
-namespace {
+namespace sotto::detail::ball_kernels_test {
 
 // As the header says it, one row and one centre at a time, in the precision of the kernel.
 std::uint32_t plainly(const float* row, std::size_t width, const std::vector<float>& centres,
@@ -70,5 +69,4 @@ TEST(NearestCentres, IsTheFirstOfTheNearestWhateverTheCompany) {
   }
 }
 
-}  // namespace
-}  // namespace sotto::detail
+}  // namespace sotto::detail::ball_kernels_test

@@ -7,8 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace sotto {
-namespace {
+namespace sotto::density_fit_test {
 
 double sum(const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
@@ -86,5 +85,4 @@ TEST(Reconciled, NoisyCountsGiveWayMost) {
             (std::vector<double>{2}));
 }
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::density_fit_test

@@ -13,8 +13,7 @@
 #include "sotto/models/pca/pca_family.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::input_route_test {
 
 Schema schema_of(Relation relation, std::uint64_t rows) {
   Schema schema = Schema::from_toml(R"(
@@ -143,5 +142,4 @@ INSTANTIATE_TEST_SUITE_P(Relations, InputNeighbours,
                          testing::Values(Relation::add_remove, Relation::replace_one,
                                          Relation::zero_out));
 
-}  // namespace
-}  // namespace sotto
+}  // namespace sotto::input_route_test

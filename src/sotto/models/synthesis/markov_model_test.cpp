@@ -5,8 +5,7 @@
 #include <cmath>
 #include <random>
 
-namespace sotto {
-namespace {
+namespace sotto::markov_model_test {
 
 using Terms = std::vector<std::vector<std::uint32_t>>;
 
@@ -34,8 +33,6 @@ std::size_t cells(const std::vector<std::uint32_t>& of, const std::vector<std::u
   for (const std::uint32_t c : of) count *= levels[c];
   return count;
 }
-
-}  // namespace
 
 TEST(JunctionTree, EdgesAreInCliquesAndColumnsAreConnectedInIt) {
   std::mt19937 random(1);
@@ -178,4 +175,4 @@ TEST(MarkovModel, ImpossibleAndContradictoryMarginalsDoNotBreakIt) {
   }
 }
 
-}  // namespace sotto
+}  // namespace sotto::markov_model_test

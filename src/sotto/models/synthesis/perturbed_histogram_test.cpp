@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 
-namespace sotto {
+namespace sotto::perturbed_histogram_test {
 
 TEST(PerturbedHistogram, CleanedCountsSumToTheDeclaredNumber) {
   const auto cleaned = cleaned_counts({5.5, -3, 0.2, 10, 2.1}, 12);
@@ -31,4 +31,4 @@ TEST(PerturbedHistogram, RefusesWhatIsTooLargeAndBinsAreAsManyAsTheRecordsBear) 
   EXPECT_EQ(PerturbedHistogram::bins(options, [](std::size_t) { return 1e9; }), 2u);
 }
 
-}  // namespace sotto
+}  // namespace sotto::perturbed_histogram_test

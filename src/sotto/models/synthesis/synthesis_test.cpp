@@ -14,8 +14,7 @@
 #include "sotto/models/synthesis/detail/synthesis_model.hpp"
 #include "sotto/models/synthesis/synthesis_family.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::synthesis_test {
 
 using Row = std::vector<std::string>;
 using Rows = std::vector<Row>;
@@ -115,8 +114,6 @@ double share(const Rows& rows, const std::function<bool(const Row&)>& holds) {
   for (const Row& row : rows) count += holds(row);
   return count / static_cast<double>(rows.size());
 }
-
-}  // namespace
 
 TEST(CellColumns, TextOfACellReadsAsThatCell) {
   for (const std::string scaling : {"symmetric", "unit"}) {
@@ -427,4 +424,4 @@ TEST(Synthesis, AGeneratorThatWasKeptDrawsTheSameRecords) {
   EXPECT_THROW(model.value()->apply(table), Unsupported);
 }
 
-}  // namespace sotto
+}  // namespace sotto::synthesis_test

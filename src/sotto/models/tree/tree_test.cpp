@@ -11,8 +11,7 @@
 #include "sotto/models/tree/detail/noisy_gains.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
-namespace sotto {
-namespace {
+namespace sotto::tree_test {
 
 constexpr double kDelta = 1e-6;
 
@@ -82,8 +81,6 @@ TrainedModel train(const std::vector<Record>& all, const Facts& facts, const Tra
   const Table table = table_of(all, *facts.encoder);
   return plan_training(tree_family(), facts, asked)->run(*table_in_memory(table), rng);
 }
-
-}  // namespace
 
 TEST(Tree, FindsTheQuestionsThatMadeTheData) {
   for (const Budget& budget : {Budget::pure(2), Budget::approximate(2, kDelta)}) {
@@ -304,4 +301,4 @@ TEST(Tree, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
     EXPECT_THROW(load_trees({{"model.json", hostile}}, facts), DataError);
 }
 
-}  // namespace sotto
+}  // namespace sotto::tree_test
