@@ -4,7 +4,8 @@
 option(SOTTO_PRECOMPILE "Precompile common headers" ON)
 
 set(SOTTO_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional>
-  <random> <span> <string> <string_view> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
+  <random> <span> <string> <string_view> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>
+  ${PROJECT_SOURCE_DIR}/src/sotto/core/detail/made_once.hpp)
 
 # What the parsed headers were told must be told to everybody who shares them.
 function(sotto_precompiled_definitions target shared)
@@ -28,6 +29,11 @@ function(sotto_precompiled name)
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
+# Tests are compiled oftener than they are run: less optimisation for them, all of it for what they test.
+function(sotto_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 function(sotto_precompile target)
   if(NOT SOTTO_PRECOMPILE)
     return()
@@ -35,12 +41,14 @@ function(sotto_precompile target)
   set(shared sotto_precompiled)
   if("TESTS" IN_LIST ARGN)
     set(shared sotto_precompiled_tests)
+    sotto_compile_quickly(${target})
   endif()
   if(NOT TARGET ${shared})
     if(shared STREQUAL sotto_precompiled)
       sotto_precompiled(${shared} ${SOTTO_COMMON_HEADERS})
     else()
       sotto_precompiled(${shared} ${SOTTO_COMMON_HEADERS} <gtest/gtest.h> <gmock/gmock.h>)
+      sotto_compile_quickly(${shared})
     endif()
   endif()
   get_target_property(kind ${target} TYPE)

@@ -5,7 +5,7 @@
 # Files with compile options of their own stay alone. The preset fuzz builds without, so that each file also compiles by
 # itself; turn it off when working on one file for long: cmake -DSOTTO_UNITY=OFF.
 option(SOTTO_UNITY "Compile the files of a folder together" ON)
-set(SOTTO_UNITY_FILES 8 CACHE STRING "At most so many of them")
+set(SOTTO_UNITY_FILES 16 CACHE STRING "At most so many of them")
 mark_as_advanced(SOTTO_UNITY_FILES)
 
 function(sotto_unity target)
