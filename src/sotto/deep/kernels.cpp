@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "sotto/deep/detail/patch_loops.hpp"
 
@@ -21,6 +22,52 @@ Sgemm sgemm() {
   return function;
 }
 
+// Blocks that these kernels take at their best.
+constexpr std::int64_t kBlockHigh = 16, kBlockWide = 64, kBlockDeep = 512;
+
+bool worth_blocks(std::int64_t m, std::int64_t n, std::int64_t k) {
+  constexpr std::int64_t kLeast = 64, kMost = 2048;
+  return reads_small_matrices() && m >= kBlockHigh && n >= kLeast && n <= kMost && k >= kLeast &&
+         k <= kMost;
+}
+
+// C (m × n) = A·B + start, start being a row or null. A thread has some columns of some rows. A
+// rest of rows would go through another kernel, with other roundings: it is computed with rows
+// before it that its thread has too.
+void product_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b,
+                       const float* start, float* c) {
+  constexpr std::int64_t kRows = 8 * kBlockHigh;
+  const std::int64_t across = (n + kBlockWide - 1) / kBlockWide,
+                     down = std::max<std::int64_t>(1, m / kRows);
+  const auto at = [](const Operand& x, std::int64_t row, std::int64_t column) {
+    const auto offset = x.transposed ? column * x.stride + row : row * x.stride + column;
+    return Operand{x.data + offset, x.stride, x.transposed};
+  };
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (kRows * kBlockWide * k));
+  at::parallel_for(0, across * down, grain, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t part = from; part < to; ++part) {
+      const std::int64_t column = part / down * kBlockWide, top = part % down * kRows,
+                         bottom = part % down + 1 == down ? m : top + kRows,
+                         wide = std::min(kBlockWide, n - column);
+      for (std::int64_t r = top; r < bottom; r += kBlockHigh) {
+        const std::int64_t row = std::min(r, bottom - kBlockHigh);
+        float* const out = c + row * n + column;
+        if (start != nullptr)
+          for (std::int64_t i = 0; i < kBlockHigh; ++i)
+            std::copy_n(start + column, wide, out + i * n);
+        for (std::int64_t depth = 0; depth < k; depth += kBlockDeep)
+          small_product(kBlockHigh, wide, std::min(kBlockDeep, k - depth), at(a, row, depth),
+                        at(b, depth, column), out, depth == 0 && start == nullptr ? 0 : 1, n);
+      }
+    }
+  });
+}
+
+// A matrix of floats by rows.
+bool lies_by_rows(const torch::Tensor& x) {
+  return x.scalar_type() == torch::kFloat && x.is_contiguous() && x.dim() >= 2;
+}
+
 torch::Tensor view_of(const Operand& x, std::int64_t rows, std::int64_t columns) {
   auto* data = const_cast<float*>(x.data);
   return x.transposed ? torch::from_blob(data, {rows, columns}, {1, x.stride})
@@ -28,6 +75,19 @@ torch::Tensor view_of(const Operand& x, std::int64_t rows, std::int64_t columns)
 }
 
 }  // namespace
+
+// OpenBLAS has kernels that read small matrices as they lie, on processors with 512-bit vectors;
+// elsewhere a small product is packed like a large one, which costs more than it brings.
+bool reads_small_matrices() {
+  static const bool does = [] {
+    const auto name =
+        reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+    if (sgemm() == nullptr || name == nullptr) return false;
+    const std::string_view core = name();
+    return core == "SkylakeX" || core == "Cooperlake" || core == "SapphireRapids";
+  }();
+  return does;
+}
 
 void for_records(std::int64_t records, const std::function<void(std::int64_t, std::int64_t)>& f) {
   at::parallel_for(0, records, 1, f);
@@ -65,18 +125,48 @@ void add_product(Columns x, Columns y, std::int64_t m, std::int64_t n, std::int6
 }
 
 void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
-                   float beta) {
+                   float beta, std::int64_t c_stride) {
+  if (c_stride == 0) c_stride = n;
   if (sgemm() == nullptr) {
-    auto out = torch::from_blob(c, {m, n});
+    auto out = torch::from_blob(c, {m, n}, {c_stride, 1});
     at::addmm_out(out, out, view_of(a, m, k), view_of(b, k, n), beta, 1);
     return;
   }
   // Row major C = A·B is column major Cᵀ = Bᵀ·Aᵀ.
   const int rows = static_cast<int>(n), columns = static_cast<int>(m), depth = static_cast<int>(k);
-  const int lda = static_cast<int>(a.stride), ldb = static_cast<int>(b.stride);
+  const int lda = static_cast<int>(a.stride), ldb = static_cast<int>(b.stride),
+            ldc = static_cast<int>(c_stride);
   const float one = 1;
   sgemm()(b.transposed ? "T" : "N", a.transposed ? "T" : "N", &rows, &columns, &depth, &one, b.data,
-          &ldb, a.data, &lda, &beta, c, &rows);
+          &ldb, a.data, &lda, &beta, c, &ldc);
+}
+
+torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight,
+                             const torch::Tensor& bias) {
+  const std::int64_t d = weight.size(1), p = weight.size(0),
+                     rows = x.numel() / std::max<std::int64_t>(d, 1);
+  const bool whole = lies_by_rows(x) && lies_by_rows(weight);
+  if (!whole || x.size(-1) != d || !worth_blocks(rows, p, d)) return torch::linear(x, weight, bias);
+  auto shape = x.sizes().vec();
+  shape.back() = p;
+  auto y = torch::empty(shape, x.options());
+  const auto start = bias.defined() ? bias.detach().contiguous() : torch::Tensor();
+  product_in_blocks(rows, p, d, {x.data_ptr<float>(), d}, {weight.data_ptr<float>(), d, true},
+                    start.defined() ? start.data_ptr<float>() : nullptr, y.data_ptr<float>());
+  return y;
+}
+
+torch::Tensor product_with_weight(const torch::Tensor& g, const torch::Tensor& weight) {
+  const std::int64_t d = weight.size(1), p = weight.size(0),
+                     rows = g.numel() / std::max<std::int64_t>(p, 1);
+  const bool whole = lies_by_rows(g) && lies_by_rows(weight);
+  if (!whole || !worth_blocks(rows, d, p)) return torch::matmul(g, weight);
+  auto shape = g.sizes().vec();
+  shape.back() = d;
+  auto result = torch::empty(shape, g.options());
+  product_in_blocks(rows, d, p, {g.data_ptr<float>(), p}, {weight.data_ptr<float>(), d}, nullptr,
+                    result.data_ptr<float>());
+  return result;
 }
 
 torch::Tensor linear_with_squares(const torch::Tensor& x, const torch::Tensor& weight,

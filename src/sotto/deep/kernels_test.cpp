@@ -107,4 +107,35 @@ TEST(OuterTerm, SumsOfSingleTermsAreCutIntoBlocksOfAnyShape) {
   }
 }
 
+// Against sums in double, and a row alike wherever it stands and however many there are.
+TEST(Products, InBlocksOfAnyShape) {
+  torch::manual_seed(25);
+  const std::vector<std::array<std::int64_t, 3>> shapes = {
+      {16, 64, 64},    {17, 70, 65}, {31, 784, 100}, {127, 64, 512},
+      {300, 600, 130}, {15, 64, 64}, {3, 5, 7}};
+  for (const auto& [rows, d, p] : shapes) {
+    const Tensor x = torch::randn({rows, d}), g = torch::randn({rows, p}), w = torch::randn({p, d}),
+                 bias = torch::randn({p}), order = torch::randperm(rows).contiguous();
+    const auto wide = [](const Tensor& t) { return t.to(torch::kDouble); };
+    const auto near = [&, many = rows](const Tensor& found, const Tensor& exact, std::int64_t n) {
+      EXPECT_LT((found - exact).abs().max().item<double>(),
+                static_cast<double>(n + 2) * 0x1p-24 * 16)
+          << many << " rows, " << d << " × " << p;
+    };
+    const Tensor y = linear_product(x, w, bias), back = product_with_weight(g, w);
+    near(y, wide(x).mm(wide(w).t()) + bias, d);
+    near(linear_product(x, w, {}), wide(x).mm(wide(w).t()), d);
+    near(back, wide(g).mm(wide(w)), p);
+    const Tensor deep = linear_product(x.view({rows, 1, d}), w, bias);
+    EXPECT_EQ(deep.sizes(), (std::vector<std::int64_t>{rows, 1, p}));
+    if (rows < 32 || !reads_small_matrices()) continue;
+    const auto moved = [&](const Tensor& t) { return t.index_select(0, order).contiguous(); };
+    EXPECT_TRUE(torch::equal(linear_product(moved(x), w, bias), moved(y))) << rows;
+    EXPECT_TRUE(torch::equal(product_with_weight(moved(g), w), moved(back))) << rows;
+    const auto few = [](const Tensor& t) { return t.narrow(0, 0, 17).contiguous(); };
+    EXPECT_TRUE(torch::equal(linear_product(few(x), w, bias), few(y))) << rows;
+    EXPECT_TRUE(torch::equal(product_with_weight(few(g), w), few(back))) << rows;
+  }
+}
+
 }  // namespace sotto::deep::kernels_test

@@ -1,6 +1,8 @@
 #include "sotto/deep/detail/probe.hpp"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/generated/Functions.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
 
 #include "sotto/core/error.hpp"
 #include "sotto/deep/clipped_sum.hpp"
@@ -51,6 +53,29 @@ TEST(Probe, FindsCouplingByWhatItDoes) {
       << outcome(2);
   EXPECT_NE(outcome(4).find("changes with the others in its batch"), std::string::npos)
       << outcome(4);
+}
+
+// A value that LibTorch keeps for a derivative, exchanged for the mean of all records on the way
+// back: no list shows such a hook.
+struct Exchange : torch::autograd::SavedVariableHooks {
+  void call_pack_hook(const Tensor& tensor) override { kept = tensor.detach(); }
+  Tensor call_unpack_hook() override { return kept.mean(0, true).expand_as(kept); }
+  Tensor kept;
+};
+
+TEST(Probe, FindsSavedValuesThatAreExchanged) {
+  torch::manual_seed(34);
+  nn::Linear fc(4, 3);
+  const auto x = torch::randn({4, 4}), y = torch::randn({4, 3});
+  const auto said = refusal<Error>([&] {
+    probe(*fc, x, y, [&](const Tensor& a, const Tensor& b) {
+      const Tensor scale = a.narrow(1, 0, 3) * 1, h = fc(a) * scale;
+      auto* const node = dynamic_cast<torch::autograd::generated::MulBackward0*>(h.grad_fn().get());
+      if (node != nullptr) node->other_.register_hooks(std::make_unique<Exchange>());
+      return squared_loss(h, b);
+    });
+  });
+  EXPECT_NE(said.find("changes with the others in its batch"), std::string::npos) << said;
 }
 
 TEST(Probe, FindsBuffersThatAPassChanges) {

@@ -23,16 +23,25 @@ std::vector<double> row_squares(const torch::Tensor& matrix);
 torch::Tensor linear_with_squares(const torch::Tensor& x, const torch::Tensor& weight,
                                   const torch::Tensor& bias, std::vector<double>& squares);
 
-// C (m × n) = A·B with A (m × k) and B (k × n), row major; a transposed operand is stored the other
-// way round. lda, ldb: floats from one stored row to the next. Runs on the calling thread when
-// inside a parallel loop.
+// C (m × n) = beta·C + A·B with A (m × k) and B (k × n), row major; a transposed operand is stored
+// the other way round. Strides: floats from one stored row to the next, n for C unless given. Runs
+// on the calling thread when inside a parallel loop.
 struct Operand {
   const float* data;
   std::int64_t stride;
   bool transposed = false;
 };
 void small_product(std::int64_t m, std::int64_t n, std::int64_t k, Operand a, Operand b, float* c,
-                   float beta = 0);
+                   float beta = 0, std::int64_t c_stride = 0);
+
+// x·Wᵀ + β, and g·W: what torch::linear and torch::matmul give but for rounding, for x (…, d), g
+// (…, p), W (p, d), β (p) or undefined. Where BLAS has kernels for small matrices, products of
+// middling size are cut into blocks that those take as they lie in memory, without packing. A row
+// is then computed alike wherever it stands, if there are 16 rows or more.
+bool reads_small_matrices();
+torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight,
+                             const torch::Tensor& bias);
+torch::Tensor product_with_weight(const torch::Tensor& g, const torch::Tensor& weight);
 
 // C (m × n, a row every `stride` floats) = beta·C + XᵀY with X (k × m) and Y (k × n), both by rows:
 // the shape in which BLAS needs no packing when it is small.

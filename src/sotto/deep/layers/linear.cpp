@@ -49,14 +49,14 @@ class LinearCall : public LayerCall {
     const auto weight = rows_of(weight_, rows_), bias = rows_of(bias_, rows_);
     if (train_weight_ && few_outputs(input, weight))
       return {linear_with_squares(input, weight, bias, squares_)};
-    return {torch::linear(input, weight, bias)};
+    return {linear_product(input, weight, bias)};
   }
 
   Tensors back(const Tensors& gradients) override {
     const torch::Tensor input = input_.release(layer());
     const auto g = gradients[0].contiguous();
     Tensors result(1);
-    if (needs_input_) result[0] = torch::matmul(g, rows_of(weight_, rows_).detach());
+    if (needs_input_) result[0] = product_with_weight(g, rows_of(weight_, rows_).detach());
     // (B, T, n); terms first stays so in memory.
     const auto a = terms_first_ ? input.contiguous().transpose(0, 1) : as_sequence(input);
     const auto b = terms_first_ ? g.transpose(0, 1) : as_sequence(g);

@@ -1,11 +1,13 @@
 // Every operation of a watched pass comes by here, before the interception of layers and before
 // autograd.
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/forward_grad.h>
 #include <torch/library.h>
 
 #include <optional>
 
 #include "sotto/deep/rows/detail/call.hpp"
+#include "sotto/deep/rows/detail/cleared_memory.hpp"
 #include "sotto/deep/rows/detail/rules.hpp"
 #include "sotto/deep/rows/detail/transcript.hpp"
 #include "sotto/deep/rows/own_time.hpp"
@@ -37,6 +39,7 @@ class Dispatched {
   void run() {
     pass_.enter(&operation_.name);
     if (operation_.kind == Kind::metadata) return through();
+    require_no_tangents();
     if (!read_operands()) return publicly();
     switch (operation_.kind) {
       case Kind::ruled: return by_rule();
@@ -48,6 +51,13 @@ class Dispatched {
   }
 
  private:
+  // Beside every tensor an operation may compute a tangent, of records where the tensor is public.
+  void require_no_tangents() {
+    if (torch::autograd::ForwardADLevel::try_get_by_idx(0) != nullptr)
+      pass_.refuse("forward-mode derivatives carry values beside those that are followed",
+                   "leave derivatives to the backward pass");
+  }
+
   // Whether there are records among the operands.
   bool read_operands() {
     bool records = false;
@@ -87,23 +97,20 @@ class Dispatched {
     for (std::size_t i = first_; i < stack_.size(); ++i)
       for_tensors(stack_[i], [&](const at::Tensor& t, int) { visit(t); });
   }
-  void clear_memory() {
-    if (!operation_.uninitialized) return;
-    const Unwatched guard(kWatchKey);
-    const torch::NoGradGuard no_grad;
-    for_results([](const at::Tensor& t) { at::Tensor(t).zero_(); });
-  }
 
-  // Public operands give public results.
+  // Public operands give public results, in memory that is new and clear or theirs. An operation
+  // of somebody's own is followed inside, and may return what came by there only.
   void publicly() {
-    if (operation_.base == "resize_" || operation_.base == "resize_as_") without_rule();
+    if (operation_.never) without_rule();
     if (pass_.transcript() != nullptr) pass_.transcript()->expect(call_);
-    if (operation_.libtorch)
+    const ClearedMemory cleared;
+    if (operation_.libtorch) {
       unwatched();
-    else
+      for_results([&](const at::Tensor& t) { pass_.place(t, kPublic); });
+    } else {
       through();
-    clear_memory();
-    for_results([&](const at::Tensor& t) { pass_.place(t, kPublic); });
+      for_results([&](const at::Tensor& t) { pass_.axis(t); });
+    }
     tell();
   }
 
@@ -118,8 +125,11 @@ class Dispatched {
       for (const Operand& o : call_.operands)
         if (o.axis.holds_records()) locks->open(*o.tensor);
     if (pass_.transcript() != nullptr) pass_.transcript()->expect(call_);
-    attempt([&] { unwatched(); });
-    clear_memory();
+    attempt([&] {
+      std::optional<ClearedMemory> cleared;
+      if (operation_.uninitialized) cleared.emplace();
+      unwatched();
+    });
     if (geometric) return require_whole();
     std::size_t k = 0;
     const auto result = [&](std::size_t i) {

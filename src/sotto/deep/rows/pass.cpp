@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sotto/deep/rows/detail/call.hpp"
+#include "sotto/deep/rows/detail/cleared_memory.hpp"
 #include "sotto/deep/rows/own_time.hpp"
 
 namespace sotto::deep::rows {
@@ -53,6 +54,7 @@ bool Pass::watching() {
 Pass::Pass(const PublicTensors& known, const RecordTensors& batch)
     : records_(batch.empty() ? 0 : batch.front().records()), known_(known) {
   const OwnTime::Part own(true);
+  ClearedMemory::install();
   for (const auto& k : known.all()) {
     if (!k.tensor.defined() || !k.tensor.has_storage()) continue;
     if (memory_.find(k.tensor.storage().unsafeGetStorageImpl()) != nullptr) continue;

@@ -107,8 +107,8 @@ void on_fault(int) {
                        const LossesOf& losses) {
   static Pages pages;
   try {
-    at::set_num_threads(1);  // the other threads stayed in the parent
-    c10::SetCPUAllocator(&pages, 100);
+    at::set_num_threads(1);             // the other threads stayed in the parent
+    c10::SetCPUAllocator(&pages, 255);  // nobody comes before it
     RecordTensors batch;
     std::vector<torch::Tensor> tensors;
     for (const auto& [tensor, axis] : made_up) {

@@ -127,9 +127,18 @@ constexpr Without kWithout[] = {
       "leave max_norm off"}},
     {"rrelu rrelu_with_noise poisson multinomial binomial",
      {"how many random numbers it draws depends on the records", "use dropout or leaky_relu"}},
-    {"resize_ resize_as_",
+    {"resize_ resize_as_ _resize_output_",
      {"memory that grows may hold what others left in it", "make a new tensor instead"}},
+    {"set_ from_file",
+     {"memory that was not seen to be made, and may have another name",
+      "make tensors by operations, and give records by the batch"}},
+    {"_make_dual _unpack_dual _fw_primal",
+     {"forward-mode derivatives carry values beside those that are followed",
+      "leave derivatives to the backward pass"}},
 };
+// Refused with public operands too: these bring memory, or values, that no operand shows.
+constexpr const char* kNever =
+    "resize_ resize_as_ _resize_output_ set_ from_file _make_dual _unpack_dual _fw_primal";
 
 std::vector<std::string> words(const char* text) {
   std::istringstream in(text);
@@ -188,6 +197,7 @@ const Operation& operation_of(const c10::OperatorHandle& handle) {
   if (!fresh) return o;
   static const auto* const metadata = set_of(kMetadata);
   static const auto* const made_of_others = set_of(kComposites);
+  static const auto* const never = set_of(kNever);
   o.name = schema.name() + (schema.overload_name().empty() ? "" : "." + schema.overload_name());
   o.arguments = schema.arguments().size();
   o.libtorch = schema.name().starts_with("aten::");
@@ -209,6 +219,7 @@ const Operation& operation_of(const c10::OperatorHandle& handle) {
   if (!aten) return o;  // an operation of somebody's own
   const std::string full = o.name.substr(6), overload = schema.overload_name();
   named = overload.find("imname") != std::string::npos || overload.find("names") == 0;
+  o.never = never->contains(o.base);
   o.uninitialized = o.base.starts_with("empty") || o.base.starts_with("new_empty");
   bool view = !schema.returns().empty() && o.written.empty();
   for (const auto& r : schema.returns())

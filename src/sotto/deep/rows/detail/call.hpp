@@ -29,6 +29,7 @@ struct Operation {
   bool libtorch = false;       // not an operation of somebody's own
   bool intercepted = false;    // a layer, whose own kernel takes over
   bool uninitialized = false;  // memory comes as it is, and may hold what others left
+  bool never = false;          // not with public operands either
   std::size_t arguments = 0;
   c10::SmallVector<int, 2> written,
       outputs;  // arguments written to; those that are only written (out=)
