@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "class_weight_options.hpp"
@@ -52,6 +53,14 @@ Decided decided_pipeline(const Arguments& arguments) {
   PlannedPipeline planned =
       plan_pipeline(families(), read_pipeline(read_whole_file(place, kMostPipelineBytes), place),
                     schema_of(arguments), budget, arguments.maybe_number("delta"));
+  // Found before a budget is asked: the second reading would find nothing.
+  const std::string data = arguments.given("data") ? arguments.text("data") : "";
+  std::error_code unknown;
+  const bool flows = data == "-" || (std::filesystem::exists(data, unknown) &&
+                                     !std::filesystem::is_regular_file(data, unknown));
+  if (planned.finds_categories && flows)
+    throw InvalidArgument("the step categories reads the data twice, and --data is no file",
+                          "write what comes from elsewhere to a file first");
   return {{find_family(families(), kPipeline), kPipeline, ""},
           std::move(planned.facts),
           std::move(planned.plan),

@@ -39,7 +39,7 @@ ColumnCounts::ColumnCounts(const CellColumns& cells, std::uint32_t coarse) : cel
   }
 }
 
-void ColumnCounts::add(const Table& block, std::int64_t target_weight,
+void ColumnCounts::add(const Table& block, std::span<const std::int64_t> weight,
                        std::span<int128> total) const {
   std::vector<std::uint32_t> read(cells_.columns());
   for (std::size_t i = 0; i < block.rows(); ++i) {
@@ -51,17 +51,42 @@ void ColumnCounts::add(const Table& block, std::int64_t target_weight,
       if (!column.part.empty())
         at = column.part[read[j]] +
              (column.between && read[j] % cells_.stride(j) != 0 ? column.size / 2 : 0);
-      total[column.offset + at] += cells_.target() == j ? target_weight : 1;
+      total[column.offset + at] += weight[j];
     }
   }
 }
 
 ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts, double deviation,
                                   std::uint32_t few, double bar, double all) const {
-  const Column& column = columns_[j];
   const CellOrder order = cells_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories;
+  return made_of(j, counts, deviation, all,
+                 [&](std::span<const double> parts, double noise, std::uint32_t stride,
+                     std::span<const double> likely) {
+                   return grouped(parts, noise, order, stride, few, bar, likely);
+                 });
+}
+
+ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts, double deviation,
+                                  const ColumnLevels& known, double all) const {
+  const std::vector<std::uint32_t>& part = columns_[j].part;
+  std::vector<std::uint32_t> level = known.level;
+  if (!part.empty()) {
+    level.assign(columns_[j].size / (columns_[j].between ? 2 : 1), 0);
+    for (std::size_t c = 0; c < part.size(); ++c) level[part[c]] = known.level[c];
+  }
+  return made_of(j, counts, deviation, all,
+                 [&](std::span<const double> parts, double noise, std::uint32_t stride,
+                     std::span<const double> likely) {
+                   return regrouped(parts, noise, stride, level, likely);
+                 });
+}
+
+template <class Group>
+ColumnLevels ColumnCounts::made_of(std::size_t j, std::span<const double> counts, double deviation,
+                                   double all, Group&& group) const {
+  const Column& column = columns_[j];
   if (column.part.empty()) {
-    ColumnLevels made = grouped(counts, deviation, order, cells_.stride(j), few, bar);
+    ColumnLevels made = group(counts, deviation, cells_.stride(j), std::span<const double>());
     reconcile(made, all);
     return made;
   }
@@ -89,7 +114,7 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
     deviation = density->deviation;
     for (std::size_t i = 0; i < size; ++i) likely.push_back(density->mass(i));
   }
-  ColumnLevels coarse = grouped(parts, deviation, order, 0, few, bar, likely);
+  ColumnLevels coarse = group(parts, deviation, 0u, likely);
   if (!density) reconcile(coarse, all);
   ColumnLevels made{.levels = coarse.levels,
                     .counts = coarse.counts,

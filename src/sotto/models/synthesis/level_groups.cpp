@@ -68,31 +68,22 @@ void group_categories(std::span<const double> counts, double least, ColumnLevels
   if (rest) ++made.levels;
 }
 
-}  // namespace
+// Whether there is more than noise between whole numbers; what there is otherwise is taken out.
+bool has_gaps(std::vector<double>& counts, double deviation, std::uint32_t stride) {
+  if (stride == 0) return true;
+  double between = 0, parts = 0;
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    if (c % stride != 0) between += counts[c], ++parts;
+  if (between > kSureLevel * deviation * std::sqrt(parts)) return true;
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    if (c % stride != 0) counts[c] = 0;
+  return false;
+}
 
-ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder order,
-                     std::uint32_t stride, std::uint32_t few, double bar,
-                     std::span<const double> likely) {
-  few = std::clamp(few, 1u, ColumnLevels::kFewNumbers);
-  std::vector<double> counts(given.begin(), given.end());
-  bool gaps = true;
+// What each level has, and how it spreads over its cells.
+void spread(std::span<const double> counts, double deviation, std::uint32_t stride, bool gaps,
+            std::span<const double> likely, ColumnLevels& made) {
   const auto is_gap = [&](std::size_t c) { return stride > 0 && c % stride != 0; };
-  if (stride > 0) {
-    double between = 0, parts = 0;
-    for (std::size_t c = 0; c < counts.size(); ++c)
-      if (is_gap(c)) between += counts[c], ++parts;
-    gaps = between > kSureLevel * deviation * std::sqrt(parts);
-    for (std::size_t c = 0; c < counts.size(); ++c)
-      if (!gaps && is_gap(c)) counts[c] = 0;
-  }
-  ColumnLevels made;
-  made.level.resize(counts.size());
-  const double least = std::min(kSureLevel * deviation, bar);
-  if (order == CellOrder::categories)
-    group_categories(counts, least, made);
-  else
-    group_numbers(counts, least, few, made);
-
   made.share.resize(counts.size());
   made.counts.resize(made.levels);
   double noisy = 0;  // cells
@@ -108,19 +99,48 @@ ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder 
     noisy += size;
     made.noisy.push_back(static_cast<std::uint32_t>(cells.size()));
     for (const std::size_t c : cells) made.counts[l] += counts[c];
-    double weights = 0, spread = 0, total = 0;
+    double weights = 0, square = 0, total = 0;
     const auto weight = [&](std::size_t c) { return likely.empty() ? 1 : likely[c]; };
     for (const std::size_t c : cells) weights += weight(c);
     const auto mean = [&](std::size_t c) { return made.counts[l] * weight(c) / weights; };
-    for (const std::size_t c : cells) spread += std::pow(counts[c] - mean(c), 2);
+    for (const std::size_t c : cells) square += std::pow(counts[c] - mean(c), 2);
     const double kept =
-        spread > 0 ? std::max(0.0, 1 - (size - 1) * deviation * deviation / spread) : 0;
+        square > 0 ? std::max(0.0, 1 - (size - 1) * deviation * deviation / square) : 0;
     for (const std::size_t c : cells)
       total += made.share[c] = std::max(0.0, mean(c) + kept * (counts[c] - mean(c)));
     for (const std::size_t c : cells)
       made.share[c] = total > 0 ? made.share[c] / total : weight(c) / weights;
   }
   made.deviation = deviation * std::sqrt(noisy / made.levels);
+}
+
+}  // namespace
+
+ColumnLevels grouped(std::span<const double> given, double deviation, CellOrder order,
+                     std::uint32_t stride, std::uint32_t few, double bar,
+                     std::span<const double> likely) {
+  few = std::clamp(few, 1u, ColumnLevels::kFewNumbers);
+  std::vector<double> counts(given.begin(), given.end());
+  const bool gaps = has_gaps(counts, deviation, stride);
+  ColumnLevels made;
+  made.level.resize(counts.size());
+  const double least = std::min(kSureLevel * deviation, bar);
+  if (order == CellOrder::categories)
+    group_categories(counts, least, made);
+  else
+    group_numbers(counts, least, few, made);
+  spread(counts, deviation, stride, gaps, likely, made);
+  return made;
+}
+
+ColumnLevels regrouped(std::span<const double> given, double deviation, std::uint32_t stride,
+                       std::span<const std::uint32_t> level, std::span<const double> likely) {
+  std::vector<double> counts(given.begin(), given.end());
+  const bool gaps = has_gaps(counts, deviation, stride);
+  ColumnLevels made;
+  made.level.assign(level.begin(), level.end());
+  made.levels = *std::max_element(level.begin(), level.end()) + 1;
+  spread(counts, deviation, stride, gaps, likely, made);
   return made;
 }
 

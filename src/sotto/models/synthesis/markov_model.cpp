@@ -12,6 +12,7 @@
 namespace sotto {
 namespace {
 
+constexpr std::size_t kWorthThreads = 1 << 16;  // cells
 constexpr double kEnough = 1e-5;  // a fall of the loss in kWindow steps that ends the fit
 constexpr std::uint64_t kWindow = 20;
 constexpr double kMostPotential = 1e6;  // e to its power is next to nothing, or all
@@ -110,8 +111,15 @@ std::vector<double> MarkovModel::sums(const std::vector<double>& table, const Pr
   return result;
 }
 
+// Waking threads takes longer than a small tree.
+unsigned MarkovModel::threads() const {
+  std::size_t cells = 0;
+  for (const std::vector<double>& table : beliefs_) cells += table.size();
+  return cells < kWorthThreads ? 1 : 0;
+}
+
 void MarkovModel::propagate() {
-  parallel_blocks(beliefs_.size(), 0, [&](std::size_t c, unsigned) {
+  parallel_blocks(beliefs_.size(), threads(), [&](std::size_t c, unsigned) {
     std::vector<double>& table = beliefs_[c];
     std::fill(table.begin(), table.end(), 0.0);
     for (std::size_t t = 0; t < terms_.size(); ++t) {
@@ -158,7 +166,7 @@ std::vector<double> MarkovModel::marginal(std::size_t term) const {
 
 std::vector<std::vector<double>> MarkovModel::marginals() const {
   std::vector<std::vector<double>> all(terms_.size());
-  parallel_blocks(terms_.size(), 0, [&](std::size_t t, unsigned) { all[t] = marginal(t); });
+  parallel_blocks(terms_.size(), threads(), [&](std::size_t t, unsigned) { all[t] = marginal(t); });
   return all;
 }
 

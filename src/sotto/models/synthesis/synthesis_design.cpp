@@ -11,18 +11,18 @@
 namespace sotto {
 namespace {
 
-// Of the budget: columns, choice, pairs.
-constexpr double kMany[] = {0.22, 0.04, 0.74};
-// few: columns have kMost of it where the records are kHardly deviations of the noise that all of
-// it would leave, kLeast where they are kWell; of what is left the choice has kChoice.
-constexpr double kMost = 0.8, kLeast = 0.5, kHardly = 40, kWell = 200, kChoice = 0.2;
+// Of the budget, many: columns, scores.
+constexpr double kColumns = 0.22, kScores = 0.04;
+// few: columns have kMost of it at first where the records are kHardly deviations of the noise that
+// all of it would leave, kLeast where they are kWell; choice and scores have the same everywhere.
+constexpr double kMost = 0.6, kLeast = 0.35, kHardly = 40, kWell = 200, kChoice = 0.02,
+                 kScoresOfFew = 0.02;
 constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
 constexpr double kPartOfRecords = 0.5;  // of the records: the noise of a pair in all its cells
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
 constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;
 constexpr double kSmoothed = 0.8;  // cells for each deviation of noise
-constexpr double kTargetOf = 10;   // columns for which the target is counted once more, squared
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 
@@ -53,16 +53,16 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
   const Noise noise(facts, budget);
   if (alone || pairs() == 0) {
     route = PairRoute::none;
-  } else if (noise(kMany[1], static_cast<double>(pairs())) <= kSureScores * n) {
-    share_of_columns = kMany[0], share_of_choice = kMany[1], share_of_pairs = kMany[2];
+  } else if (noise(kScores, static_cast<double>(pairs())) <= kSureScores * n) {
+    share_of_columns = kColumns, share_of_scores = kScores;
   } else {
     route = PairRoute::few;
     const double seen = n / noise(1, static_cast<double>(columns));
     share_of_columns =
         std::clamp(kMost - (kMost - kLeast) * std::log(seen / kHardly) / std::log(kWell / kHardly),
                    kLeast, kMost);
-    share_of_choice = kChoice * (1 - share_of_columns);
-    share_of_pairs = 1 - share_of_columns - share_of_choice;
+    share_of_choice = kChoice, share_of_scores = kScoresOfFew;
+    const double share_of_pairs = 1 - share_of_columns - share_of_choice - share_of_scores;
     const bool classes = cells.target() && !cells.is_numeric(*cells.target());
     // The noise of one of m pairs in all its cells, as a part of the records.
     const auto part = [&](std::uint32_t l, std::size_t m) {
@@ -78,20 +78,18 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
     while (levels < ColumnLevels::kFewNumbers && part(levels + 1, m) <= kPartOfRecords) ++levels;
     if (part(levels, m) > 1) {
       route = PairRoute::none;
-      share_of_columns = 1;
+      share_of_columns = 1, share_of_choice = share_of_scores = 0;
     } else {
       with_target = std::min(m, targets);
       all_targets = targets > 0 && with_target == targets;
       others = m > targets ? m - targets : 0;
-      if (all_targets && others == 0) {
-        share_of_pairs += share_of_choice;
-        share_of_choice = 0;
-      }
-      target_weight = std::max<std::int64_t>(
-          1, std::llround(std::sqrt(static_cast<double>(columns) / kTargetOf)));
+      if (all_targets && others == 0) share_of_choice = 0;
     }
   }
-  const double sigma = noise(share_of_columns, static_cast<double>(columns));
+  share_of_rest = std::max(0.0, 1 - share_of_columns - share_of_choice - share_of_scores);
+  // few: what pairs do not need comes back to the columns.
+  const double sigma = noise(share_of_columns + (route == PairRoute::few ? share_of_rest : 0),
+                             static_cast<double>(columns));
   // As many cells as each can be told from noise, and halves of them together well. Where that
   // would be few, some more: they are smoothed, and two bells are not one.
   const double ratio = n / sigma;
@@ -101,24 +99,24 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
       std::clamp(std::max(told, smoothed), double{kFewestCells}, 65535.0));
 }
 
+std::size_t SynthesisDesign::most_pairs() const {
+  return route == PairRoute::many ? std::min(pairs(), kTried * columns) : with_target + others;
+}
+
 std::size_t SynthesisDesign::pair_cells() const {
-  constexpr std::size_t kMost = std::max(ColumnLevels::kMostNumbers, ColumnLevels::kMostCategories);
-  const std::size_t most =
-      route == PairRoute::few ? with_target + others : std::min(pairs(), kTried * columns);
-  return std::max<std::size_t>(1, most) * kMost * kMost;
+  constexpr std::size_t kWidest =
+      std::max(ColumnLevels::kMostNumbers, ColumnLevels::kMostCategories);
+  return most_pairs() * kWidest * kWidest;
 }
 
 namespace {
 
 LatticeNoise column_noise(const SynthesisDesign& d, std::size_t cells, const Budget& budget) {
   const Distance one = histogram_distance(d.relation);
-  const auto others = static_cast<double>(d.columns - 1);
-  const auto w = static_cast<double>(d.target_weight);
+  const auto columns = static_cast<double>(d.columns);
   return counting_noise(
       d.relation, budget.part(d.share_of_columns),
-      times({up(one.l1 * (others + w)), up(one.l2 * up(std::sqrt(others + w * w)))},
-            d.contributions),
-      cells);
+      times({up(one.l1 * columns), up(one.l2 * up(std::sqrt(columns)))}, d.contributions), cells);
 }
 
 SelectionOptions selection(const SynthesisDesign& d, const Budget& budget, double moved) {
@@ -135,14 +133,12 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
     : pure_(budget.is_pure()), columns_(column_noise(d, cells, budget)) {
   if (d.route == PairRoute::none) return;
   const Distance one = histogram_distance(d.relation);
-  if (d.route == PairRoute::many) {
-    const auto queries = static_cast<double>(d.pairs());
-    const double moved = (d.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
-    scores_.emplace(
-        d.relation, budget.part(d.share_of_choice), 1.0 / kScoreSteps,
-        times({up(moved * queries), up(moved * up(std::sqrt(queries)))}, d.contributions),
-        d.pairs());
-  } else if (d.share_of_choice > 0) {
+  const auto queries = static_cast<double>(d.scored());
+  const double moved = (d.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
+  scores_.emplace(d.relation, budget.part(d.share_of_scores), 1.0 / kScoreSteps,
+                  times({up(moved * queries), up(moved * up(std::sqrt(queries)))}, d.contributions),
+                  d.scored());
+  if (d.share_of_choice > 0) {
     const std::size_t chosen = d.all_targets ? 0 : d.with_target;
     const double each = d.share_of_choice / static_cast<double>(chosen + d.others);
     if (chosen > 0)
@@ -153,16 +149,17 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
   // How many cells the chosen pairs have is not known before; the noise and its event are those of
   // as many as there can be, and what is left of them is noise on nothing.
   const double steps = kWeightSteps;
-  pairs_.emplace(d.relation, budget.part(d.share_of_pairs), 1.0 / kWeightSteps,
-                 times({one.l1 * steps, up(one.l2 * steps)}, d.contributions), d.pair_cells());
+  again_.emplace(d.relation, budget.part(d.share_of_rest), 1.0 / kWeightSteps,
+                 times({one.l1 * steps, up(one.l2 * steps)}, d.contributions),
+                 cells + d.pair_cells());
 }
 
 Event SynthesisMechanisms::event() const {
   std::vector<Event> all = {columns_.event()};
-  if (scores_) all.push_back(scores_->event());
   if (targets_) all.push_back(targets_->event());
   if (others_) all.push_back(others_->event());
-  if (pairs_) all.push_back(pairs_->event());
+  if (scores_) all.push_back(scores_->event());
+  if (again_) all.push_back(again_->event());
   return all.size() == 1 ? all.front() : compose(std::move(all));
 }
 

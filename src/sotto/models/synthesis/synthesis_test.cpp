@@ -296,7 +296,7 @@ TEST(ColumnCounts, NumbersBetweenWholeOnesKeepTheirPlace) {
     for (int i = 0; i < 500; ++i)
       rows.push_back({std::to_string(60 + i % 9) + shift, "0", "Rome", "true", "north", "no"});
     std::vector<int128> sums(counts.size());
-    counts.add(table_of(rows, encoder), 1, sums);
+    counts.add(table_of(rows, encoder), std::vector<std::int64_t>(6, 1), sums);
     const std::vector<double> all(sums.begin(), sums.end());
     const ColumnLevels made = counts.levels(0, counts.of(0, all), 1, 4, 100, 500);
     double old = 0, total = 0, gaps = 0;

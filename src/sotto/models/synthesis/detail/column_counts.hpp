@@ -30,16 +30,24 @@ class ColumnCounts {
     return all.subspan(columns_[column].offset, columns_[column].size);
   }
 
-  // Adds the records of a block; those of the target's column count `target_weight` times.
-  void add(const Table& block, std::int64_t target_weight, std::span<int128> total) const;
+  // Adds the records of a block; in column j one counts weight[j] times.
+  void add(const Table& block, std::span<const std::int64_t> weight, std::span<int128> total) const;
 
   // From noisy counts, with this deviation each, to levels of cells. bar: a count from which a
   // level stands alone, where it is below what is told from noise. all: the records; the counts of
   // the levels add up to them.
   ColumnLevels levels(std::size_t column, std::span<const double> counts, double deviation,
                       std::uint32_t few, double bar, double all) const;
+  // The same from better counts, for the levels that there are.
+  ColumnLevels levels(std::size_t column, std::span<const double> counts, double deviation,
+                      const ColumnLevels& known, double all) const;
 
  private:
+  // How parts are put together: (counts, deviation, stride, likely), part by part or cell by cell.
+  template <class Group>
+  ColumnLevels made_of(std::size_t column, std::span<const double> counts, double deviation,
+                       double all, Group&& group) const;
+
   struct Column {
     std::size_t offset = 0, size = 0;
     std::vector<std::uint32_t> part = {};  // of each cell; none: counted cell by cell

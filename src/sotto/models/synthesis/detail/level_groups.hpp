@@ -44,4 +44,8 @@ ColumnLevels grouped(std::span<const double> counts, double deviation, CellOrder
                      double bar = std::numeric_limits<double>::infinity(),
                      std::span<const double> likely = {});
 
+// The same from better counts, with the levels as they are.
+ColumnLevels regrouped(std::span<const double> counts, double deviation, std::uint32_t stride,
+                       std::span<const std::uint32_t> level, std::span<const double> likely = {});
+
 }  // namespace sotto

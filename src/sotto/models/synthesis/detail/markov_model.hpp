@@ -74,6 +74,7 @@ class MarkovModel {
   static std::vector<double> sums(const std::vector<double>& table, const Projection& p);
   template <class F>
   static void walk(const Projection& p, F&& f);
+  unsigned threads() const;                            // 0: all
   void propagate();                                    // beliefs_ from potentials_
   std::vector<std::vector<double>> marginals() const;  // of all terms
 

@@ -1,25 +1,26 @@
 // What a generator spends its budget on: decided by public facts alone.
 //
 // What       How many pairs of columns are measured and how they are found, how finely numbers are
-//            counted, and the three mechanisms with their noise.
+//            counted, and the mechanisms with their noise.
 // Guarantee  event(): the mechanisms' composition; no datum has any influence on it.
-//            columns  One record is in one cell of each of d columns; the target's counts are
-//                     multiplied by a whole number w: ℓ1 = d − 1 + w, ℓ2 = √(d − 1 + w²).
-//            choice   many: all pairs' scores Σ|M − E|, E released before: one record moves one M
-//                     by 1, so one score by at most 1, all of them by ℓ1 = pairs, ℓ2 = √pairs.
-//                     few: the exponential mechanism, once for each pair that is wanted
+//            columns  One record is in one cell of each of d columns: ℓ1 = d, ℓ2 = √d.
+//            choice   few: the exponential mechanism, once for each pair that is wanted
 //                     (selection.hpp). Σ_ij |M_ij − M_i·p_j| of a pair with the target, p released:
 //                     a record in cell ij adds 1 − p_j there and −p_k in the others of its row, at
 //                     most 2 − 2p_j ≤ 2 together. Of other pairs Σ|M − E|, at most 1.
-//            pairs    A chosen pair counts a record v times: ℓ1 = Σ v ≤ 1 (pure), ℓ2 = √Σ v² ≤ 1.
+//            scores   Σ|M − E| of all pairs (few: of those chosen), E released before: one record
+//                     moves one M by 1, so one score by at most 1, all of them by ℓ1 = their
+//                     number, ℓ2 = its root.
+//            again    A chosen pair, and a column, counts a record v times: ℓ1 = Σ v ≤ 1 (pure),
+//                     ℓ2 = √Σ v² ≤ 1.
 //            replace_one is one record taken away and one put in: counts move by 2 in ℓ1 and by √2
 //            times as much in ℓ2, a score by twice as much. A unit with k records moves everything
 //            k times as far. A null record counts nowhere.
 // Method     many, where the noise of all scores together is a small part of the declared records.
-//            few elsewhere: as many pairs as leave the noise of one a part of the records, with the
-//            target if there is one. none, where even one pair would be more noise than records:
-//            columns are independent. Numbers have as many cells as leave half of them together
-//            six deviations of noise, and one of them two.
+//            few elsewhere: as many pairs are looked at as leave the noise of one a part of the
+//            records, with the target if there is one. none, where even one pair would be more
+//            noise than records: columns are independent. Numbers have as many cells as leave half
+//            of them together six deviations of noise, and one of them two.
 // Numerics   Sensitivities are exact on whole steps, roots are rounded up.
 // Reference  docs/math/synthesis.md.
 #pragma once
@@ -44,21 +45,22 @@ struct SynthesisDesign {
   std::uint64_t contributions = 1;
   std::size_t columns = 0;
   PairRoute route = PairRoute::many;
-  std::uint32_t levels = 12;       // of a number, about
-  std::uint32_t coarse = 4096;     // cells of a number that are counted
-  std::int64_t target_weight = 1;  // of the counts of the target
-  std::size_t with_target = 0;     // few: pairs with the target,
-  bool all_targets = false;        // all of them, not chosen;
-  std::size_t others = 0;          // few: other pairs
-  double share_of_columns = 1, share_of_choice = 0, share_of_pairs = 0;
+  std::uint32_t levels = 12;    // of a number, about
+  std::uint32_t coarse = 4096;  // cells of a number that are counted
+  std::size_t with_target = 0;  // few: pairs with the target,
+  bool all_targets = false;     // all of them, not chosen;
+  std::size_t others = 0;       // few: other pairs
+  double share_of_columns = 1, share_of_choice = 0, share_of_scores = 0, share_of_rest = 0;
 
   // rows: declared, none: as many as it takes. budget: about what there is to spend; alone: columns
   // and nothing else.
   SynthesisDesign(const CellColumns& cells, const Facts& facts, const Budget& budget, bool alone);
 
   std::size_t pairs() const { return columns * (columns - 1) / 2; }
+  std::size_t scored() const { return route == PairRoute::many ? pairs() : with_target + others; }
   // Of the pairs that are measured, whichever they are.
   std::size_t pair_cells() const;
+  std::size_t most_pairs() const;
   static constexpr std::size_t kTried = 8;  // pairs for each column that the tree is tried with
 };
 
@@ -69,17 +71,18 @@ class SynthesisMechanisms {
   SynthesisMechanisms(const SynthesisDesign& design, std::size_t cells, const Budget& budget);
 
   const LatticeNoise& columns() const { return columns_; }
-  const std::optional<LatticeNoise>& scores() const { return scores_; }  // many
-  const std::optional<TopKPlan>& targets() const { return targets_; }    // few
-  const std::optional<TopKPlan>& others() const { return others_; }      // few
-  const std::optional<LatticeNoise>& pairs() const { return pairs_; }
+  const std::optional<TopKPlan>& targets() const { return targets_; }  // few
+  const std::optional<TopKPlan>& others() const { return others_; }    // few
+  const std::optional<LatticeNoise>& scores() const { return scores_; }
+  // Of chosen pairs and, once more, of all columns.
+  const std::optional<LatticeNoise>& again() const { return again_; }
   bool pure() const { return pure_; }
   Event event() const;
 
  private:
   bool pure_;
   LatticeNoise columns_;
-  std::optional<LatticeNoise> scores_, pairs_;
+  std::optional<LatticeNoise> scores_, again_;
   std::optional<TopKPlan> targets_, others_;
 };
 

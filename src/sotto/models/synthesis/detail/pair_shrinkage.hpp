@@ -1,0 +1,13 @@
+// Detail: the dependence that a noisy pair shows, taken back by as much as noise alone would show.
+#pragma once
+
+#include "sotto/models/synthesis/detail/markov_model.hpp"
+
+namespace sotto {
+
+// With R the residual from the product of the pair's own margins, R is kept times
+// (1 − (rows − 1)(columns − 1)σ²/‖R‖²)₊ [JS61]; the margins become the mean of the pair's and of
+// the columns' own counts, by their noise. total: the records. Post-processing.
+void shrink(Marginal& pair, const Marginal& first, const Marginal& second, double total);
+
+}  // namespace sotto
