@@ -270,10 +270,16 @@ class SynthesisTraining final : public TrainingPlan {
     }
     facts.unknown = kMeanAbsoluteNormal * std::sqrt(model.total) * design_.levels;
     const MeasurementPlan plan = planned_measurements(facts, candidates);
-    // Rounded down, with room for the rounding of the norm.
+    // Rounded down, with room for the rounding of the norm, which is what noise is made for.
+    int128 norm = 0;
     const auto steps = [&](double share) {
       const double weight = mechanisms_.pure() ? share : std::sqrt(share);
-      return static_cast<std::int64_t>(weight * kWeightSteps * (1 - 0x1p-30));
+      const auto whole =
+          weight > 0
+              ? static_cast<std::int64_t>(std::min(weight, 1.0) * kWeightSteps * (1 - 0x1p-30))
+              : 0;
+      norm += mechanisms_.pure() ? int128{whole} : int128{whole} * whole;
+      return whole;
     };
     Weights made;
     for (const double share : plan.column_share) made.columns.push_back(steps(share));
@@ -281,6 +287,8 @@ class SynthesisTraining final : public TrainingPlan {
       made.pairs.push_back(candidates[plan.pairs[i]].columns);
       made.of_pairs.push_back(steps(plan.pair_share[i]));
     }
+    if (norm > int128{kWeightSteps} * (mechanisms_.pure() ? 1 : kWeightSteps))
+      invariant_broken("more was asked than was paid for");
     return made;
   }
 
