@@ -6,6 +6,9 @@ the ratio of the two, and how ours grow from ten thousand to ten million rows. s
 pandas (Debian: python3-sklearn, python3-pandas) are optional; without pandas numpy reads the file.
 
     bench/file_to_model.py build/bin/sotto [--rounds 3] [--most 10000000] [--out results.json]
+
+--files FOLDER keeps the invented files there for the next time; --files FOLDER --only-write writes
+them and measures nothing, so that a quiet machine is needed for the measuring alone.
 """
 import argparse
 import importlib.util
@@ -45,6 +48,8 @@ print(time.perf_counter() - start)
 
 def write(path, rows, columns):
     """Columns with a normal distribution, classes by a logistic model; a schema beside them."""
+    if os.path.exists(path + ".toml"):
+        return  # of an earlier run, complete
     weights = np.random.default_rng(1).normal(size=columns) * 2 / np.sqrt(columns)
     random = np.random.default_rng(2)
     arrays = []
@@ -65,6 +70,10 @@ def write(path, rows, columns):
         out.write(f'relation = "add_remove"\nrows = {rows}\n[columns."x{{0..{columns - 1}}}"]\n'
                   'type = "numeric"\nbounds = [-4, 4]\n'
                   '[columns.y]\ntype = "boolean"\nrole = "target"\n')
+
+
+def place(folder, ending, rows, columns):
+    return os.path.join(folder, f"{rows}x{columns}.{ending}")
 
 
 def measured(command):
@@ -107,13 +116,22 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=10_000_000, help="rows of the largest file")
     parser.add_argument("--out", help="where the figures go as JSON")
+    parser.add_argument("--files", help="where the invented files are kept")
+    parser.add_argument("--only-write", action="store_true", help="write the files, measure nothing")
     options = parser.parse_args()
     results = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.files or temporary
+        os.makedirs(folder, exist_ok=True)
+        growth = [10**k for k in range(4, 12) if 10**k <= options.most]
+        if options.only_write:
+            for ending, rows, columns in FORMS + [("csv", rows, 20) for rows in growth]:
+                write(place(folder, ending, rows, columns), rows, columns)
+            return
         print(f"File to logistic model, epsilon = 1, {os.cpu_count()} processors, median of "
               f"{options.rounds}")
         for ending, rows, columns in FORMS:
-            path = os.path.join(folder, f"data.{ending}")
+            path = place(folder, ending, rows, columns)
             write(path, rows, columns)
             megabytes = os.path.getsize(path) / 1e6
             seconds, memory = ours(options.sotto, path, options.rounds)
@@ -125,17 +143,14 @@ def main():
             print(line, flush=True)
             results.append({"name": f"{rows} x {columns} {ending}", "seconds": seconds,
                             "peak_mb": memory, "scikit_seconds": other})
-            os.remove(path)
         print("Growth, 20 columns of CSV")
-        rows = 10_000
-        while rows <= options.most:
-            path = os.path.join(folder, "growth.csv")
+        for rows in growth:
+            path = place(folder, "csv", rows, 20)
             write(path, rows, 20)
             seconds, memory = ours(options.sotto, path, 1)
             print(f"  {rows:>8} rows  {seconds:6.2f} s, {memory:6.0f} MB, "
                   f"{os.path.getsize(path) / 1e6 / seconds:.0f} MB/s of the file", flush=True)
             results.append({"name": f"growth {rows}", "seconds": seconds, "peak_mb": memory})
-            rows *= 10
     if options.out:
         with open(options.out, "w") as out:
             json.dump({"benchmarks": results}, out)

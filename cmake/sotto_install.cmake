@@ -56,7 +56,10 @@ install(FILES ${PROJECT_BINARY_DIR}/sottoConfig.cmake ${PROJECT_BINARY_DIR}/sott
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto COMPONENT dev)
 
 # Documents, under the names that Debian expects.
-install(FILES README.md SECURITY.md DESTINATION ${docdir}/sotto COMPONENT runtime)
+install(FILES README.md SECURITY.md ARCHITECTURE.md CONTRIBUTING.md CITATION.cff DESTINATION ${docdir}/sotto COMPONENT runtime)
+install(DIRECTORY docs DESTINATION ${docdir}/sotto COMPONENT runtime FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.bib")
+# What the tutorial is about.
+install(FILES demo/clinic.csv demo/clinic.toml DESTINATION ${docdir}/sotto/demo COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${docdir}/sotto RENAME copyright COMPONENT runtime)
 install(FILES CHANGELOG.md DESTINATION ${docdir}/sotto RENAME changelog COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${docdir}/libsotto-dev RENAME copyright COMPONENT dev)

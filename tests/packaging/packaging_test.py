@@ -49,6 +49,22 @@ class Packaging(unittest.TestCase):
         for path in ("share/man/man1/sotto.1", "share/bash-completion/completions/sotto", "share/doc/sotto/copyright"):
             self.assertGreater((self.prefix / path).stat().st_size, 0, path)
 
+    def test_documents_that_the_readme_links_to_are_installed(self):
+        documents = self.prefix / "share/doc/sotto"
+        links = set(re.findall(r"\]\(([^)#:]+)", (documents / "README.md").read_text())) - {"CHANGELOG.md"}  # Debian's name
+        self.assertGreater(len(links), 8)
+        self.assertEqual({link for link in links if not (documents / link).exists()}, set())
+        for name in ("docs/tutorial.md", "demo/clinic.csv", "demo/clinic.toml", "examples/16_fit_from_memory.cpp"):
+            self.assertGreater((documents / name).stat().st_size, 0, name)
+
+    def test_installed_examples_of_models_accounting_and_ledger_build_and_run(self):
+        for name, component in (("12_train_a_linear_model", "models"), ("14_what_it_costs", "accounting"),
+                                ("15_budget_ledger", "ledger"), ("16_fit_from_memory", "models")):
+            place = self.prefix / f"share/doc/sotto/examples/{name}.cpp"
+            self.assertRan(self.configure(name, f"mechanisms;{component}", f"-DSOURCE={place}"))
+            self.assertRan(run("cmake", "--build", self.folder / name))
+            self.assertRan(run(self.folder / name / "consumer"))
+
     def test_package_files_name_neither_source_nor_build_folder(self):
         files = [path for pattern in ("*.cmake", "*.pc") for path in self.prefix.rglob(pattern)]
         self.assertGreater(len(files), 4)

@@ -142,13 +142,25 @@ void run_report(const Arguments& arguments, Context& context) {
 
 // How sure somebody who was undecided may become of something about one unit, in percent, rounded
 // up.
-int surer(double epsilon) { return static_cast<int>(std::ceil(100 / (1 + std::exp(-epsilon)))); }
+std::string surer(double epsilon) {
+  const double percent = 100 / (1 + std::exp(-epsilon));
+  return percent < 99 ? fmt::format("{:.0f}", std::ceil(percent))
+                      : fmt::format("{}", round_up(percent, percent < 99.9 ? 3 : 6));
+}
+
+// Of a user all of them.
+std::string records_of(const std::string& unit) { return unit == "user" ? "records" : unit; }
 
 std::string neighbours_text(Relation relation, const std::string& unit) {
   switch (relation) {
-    case Relation::add_remove: return fmt::format("whether or not your {} is in the data", unit);
-    case Relation::replace_one: return fmt::format("whatever your {} says", unit);
-    case Relation::zero_out: return fmt::format("whether or not your {} was left blank", unit);
+    case Relation::add_remove:
+      return unit == "user" ? "whether or not you, with all your records, are in the data"
+                            : fmt::format("whether or not your {} is in the data", unit);
+    case Relation::replace_one:
+      return fmt::format("whatever your {} {}", records_of(unit), unit == "user" ? "say" : "says");
+    case Relation::zero_out:
+      return fmt::format("whether or not your {} left blank",
+                         unit == "user" ? "records were" : unit + " was");
   }
   return "";
 }
@@ -158,13 +170,17 @@ std::string promise_text(const ledger::Dataset& d, double epsilon, double delta)
       "All that is published from this data together would look almost the same {}: no result "
       "becomes more than {} times as likely or as unlikely by it",
       neighbours_text(d.relation, d.unit), round_up(std::exp(epsilon), 3));
+  const std::string question =
+      d.relation == Relation::add_remove
+          ? "whether you are in the data"
+          : fmt::format("between two things your {} may say", records_of(d.unit));
   if (delta > 0)
     text += fmt::format(", except with a probability of at most {}", round_up(delta, 3));
   return text +
          fmt::format(
-             ". Somebody who was undecided about something you wrote (50 %) can be at most {} % "
-             "sure of it afterwards. This holds whatever else they know. (epsilon = {}{}, {})",
-             surer(epsilon), round_up(epsilon, 4),
+             ". Somebody who was undecided {} (50 %) can be at most {} % sure of it afterwards. "
+             "This holds whatever else they know. (epsilon = {}{}, {})",
+             question, surer(epsilon), round_up(epsilon, 4),
              delta > 0 ? fmt::format(", delta = {}", round_up(delta, 3)) : "", name(d.relation));
 }
 
@@ -201,12 +217,9 @@ void run_statement(const Arguments& arguments, Context& context) {
     results += line.kind == "release" && line.state == "committed" ? 1 : 0;
     refused += line.kind == "refusal" ? 1 : 0;
   }
-  context.out.print("\nSo far {} {} published{}:\n", results,
-                    results == 1 ? "result was" : "results were",
-                    refused > 0 ? fmt::format(", and {} refused because the promise would not have "
-                                              "held",
-                                              refused)
-                                : "");
+  context.out.print(
+      "\nSo far {} {} published{}:\n", results, results == 1 ? "result was" : "results were",
+      refused > 0 ? fmt::format(", and {} refused by the rules of the budget", refused) : "");
   for (const Line& line : r.story.lines)
     if (line.kind == "release" && line.state == "committed")
       context.out.print("  {}  {}{}\n", iso_day(line.time), line.what,

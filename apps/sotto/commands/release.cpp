@@ -61,6 +61,11 @@ std::string guarantee(const PreparedRelease& release, const Arguments& arguments
   }
   if (cost.epsilon)
     what += fmt::format("epsilon = {}, delta = {}", round_up(*cost.epsilon), round_up(*cost.delta));
+  if (release.schema && release.schema->drafted)
+    what += fmt::format(
+        "\n  and draft  epsilon = {}, delta = {} more: the schema was estimated from "
+        "the data",
+        round_up(release.schema->drafted->epsilon), round_up(release.schema->drafted->delta));
   if (release.unit == "user")
     return fmt::format("{}\n  unit       one user with all rows; relation {}", what,
                        name(release.relation));
@@ -93,7 +98,11 @@ Certificate certificate(const PreparedRelease& release, const Arguments& argumen
   c.unit = release.unit;
   c.description = fmt::format("{}: {}", release.what, release.plan);
   c.dataset = arguments.given("dataset") ? arguments.text("dataset") : "";
-  c.assumptions = {"bounds and categories are declared, public facts"};
+  const bool drafted = release.schema && release.schema->drafted;
+  c.assumptions = {drafted ? "bounds and categories were estimated from this data, at the cost of "
+                             "the schema's draft"
+                           : "bounds and categories are declared, public facts"};
+  if (drafted) add_draft(c, *release.schema);
   return c;
 }
 
@@ -183,7 +192,8 @@ std::vector<Option> data_options(bool column_required) {
        .type = Type::text,
        .value = "NAME",
        .help = column_required
-                   ? "the column; its number from 1 on with --no-header"
+                   ? "the column, its number from 1 on with --no-header; several at once: sotto "
+                     "release summary"
                    : "count the rows where this column is not empty, or meets a condition",
        .required = column_required,
        .group = "Data"},

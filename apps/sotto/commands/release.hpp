@@ -10,6 +10,7 @@
 #include "options/budget_options.hpp"
 #include "sotto/core/event.hpp"
 #include "sotto/core/relation.hpp"
+#include "sotto/data/schema.hpp"
 #include "sotto/mechanisms/noise_info.hpp"
 
 namespace sotto::cli {
@@ -32,6 +33,7 @@ struct PreparedRelease {
   Relation relation = Relation::add_remove;
   std::string unit = "record";
   std::function<Answer(Rng&)> run;
+  std::optional<Schema> schema = {};  // whose bounds and categories are used
 };
 
 // One function per statistic (release_statistics.cpp). They check all options and read nothing.

@@ -274,8 +274,8 @@ PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
     throw InvalidArgument("--interval and --rows N go together",
                           "the interval is in ranks, and rows say how many there are");
   if (asked.size() == 1 && !interval)
-    return prepare_numeric(fmt::format("{}-quantile", asked[0]), plan_of(asked[0], 1), missing,
-                           arguments, context);
+    return prepare_numeric(asked[0] == 0.5 ? "median" : fmt::format("{}-quantile", asked[0]),
+                           plan_of(asked[0], 1), missing, arguments, context);
   // The ends: so far off in ranks that noise passes the true quantile with 2.5 % only.
   std::vector<double> all;
   for (const double p : asked) {
@@ -302,39 +302,41 @@ PreparedRelease prepare_quantile(const Arguments& arguments, Context& context) {
     words += (words.empty() ? "" : "; ") + plans.back().describe();
   }
   const Event spent = compose(std::move(events));
-  return {
-      .what = fmt::format("{}-quantile of '{}'", fmt::join(asked, ", "), arguments.text("column")),
-      .plan = words,
-      .event = spent,
-      .relation = relation_of(arguments),
-      .run = [=, &context](Rng& rng) {
-        std::vector<QuantileAccumulator> sums;
-        for (const QuantilePlan& plan : plans) sums.push_back(plan.start());
-        Answer answer{.value = {}, .text = {}, .event = spent, .rows = 0};
-        answer.rows = read_numbers(arguments, missing, context, [&](double value) {
-          for (QuantileAccumulator& sum : sums) sum.add(value);
-        });
-        std::vector<double> found;
-        for (QuantileAccumulator& sum : sums) {
-          const Statistic statistic = std::move(sum).finish(rng).value;
-          found.push_back(statistic.value);
-          if (!answer.noise) answer.noise = statistic.noise;
-        }
-        const std::size_t each = interval ? 3 : 1;
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-          const double value = found[i * each];
-          const std::string key = fmt::format("{}", asked[i]);
-          answer.value[key] = value;
-          answer.text +=
-              fmt::format("{}{:.6g}", asked.size() == 1 ? "" : "\n  " + key + "  ", value);
-          if (!interval) continue;
-          const auto [low, high] = std::minmax(found[i * each + 1], found[i * each + 2]);
-          answer.more["interval_95"][key] = {low, high};
-          answer.text += fmt::format(" (95 %: {:.6g} to {:.6g})", low, high);
-        }
-        if (asked.size() == 1) answer.value = found[0];
-        return answer;
-      }};
+  return {.what = asked.size() == 1 && asked.front() == 0.5
+                      ? fmt::format("median of '{}'", arguments.text("column"))
+                      : fmt::format("{}-quantile of '{}'", fmt::join(asked, ", "),
+                                    arguments.text("column")),
+          .plan = words,
+          .event = spent,
+          .relation = relation_of(arguments),
+          .run = [=, &context](Rng& rng) {
+            std::vector<QuantileAccumulator> sums;
+            for (const QuantilePlan& plan : plans) sums.push_back(plan.start());
+            Answer answer{.value = {}, .text = {}, .event = spent, .rows = 0};
+            answer.rows = read_numbers(arguments, missing, context, [&](double value) {
+              for (QuantileAccumulator& sum : sums) sum.add(value);
+            });
+            std::vector<double> found;
+            for (QuantileAccumulator& sum : sums) {
+              const Statistic statistic = std::move(sum).finish(rng).value;
+              found.push_back(statistic.value);
+              if (!answer.noise) answer.noise = statistic.noise;
+            }
+            const std::size_t each = interval ? 3 : 1;
+            for (std::size_t i = 0; i < asked.size(); ++i) {
+              const double value = found[i * each];
+              const std::string key = fmt::format("{}", asked[i]);
+              answer.value[key] = value;
+              answer.text +=
+                  fmt::format("{}{:.6g}", asked.size() == 1 ? "" : "\n  " + key + "  ", value);
+              if (!interval) continue;
+              const auto [low, high] = std::minmax(found[i * each + 1], found[i * each + 2]);
+              answer.more["interval_95"][key] = {low, high};
+              answer.text += fmt::format(" (95 %: {:.6g} to {:.6g})", low, high);
+            }
+            if (asked.size() == 1) answer.value = found[0];
+            return answer;
+          }};
 }
 
 PreparedRelease prepare_histogram(const Arguments& arguments, Context& context) {

@@ -1,5 +1,6 @@
 // sotto release summary: several statistics of the columns of a schema, with one budget.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "options/model_options.hpp"
 #include "release.hpp"
@@ -66,23 +67,30 @@ PreparedRelease prepare_summary(const Arguments& arguments, Context& context) {
   const SummaryPlan plan(schema, std::move(request), budget_of(arguments));
   if (schema.rows) check_delta(arguments, *schema.rows, "declared rows", context);
   // Not the name of the data, which may be an address with a password: this goes into certificates.
-  return {.what = fmt::format("summary of {} statistics", arguments.list("statistics").size()),
+  std::string what = fmt::format("summary of {}", fmt::join(arguments.list("statistics"), ", "));
+  if (groups) what += " by " + arguments.text("by-group");
+  if (arguments.given("where"))
+    what += fmt::format(" where {}", fmt::join(arguments.list("where"), " and "));
+  return {.what = std::move(what),
           .plan = plan.describe(),
           .event = plan.event(),
           .relation = plan.relation(),
           .unit = std::string(name(plan.facts().unit)),
-          .run = [plan, groups, arguments](Rng& rng) {
-            const auto source =
-                table_file(arguments.text("data"), plan.facts().encoder,
-                           table_options(arguments, plan.facts().encoder->schema()));
-            const Release<Summary> release = plan.run(*source, rng);
-            Json lines = Json::array();
-            for (const SummaryLine& line : release.value) lines.push_back(line_json(line, groups));
-            return Answer{.value = std::move(lines),
-                          .text = to_text(release.value),
-                          .event = release.event,
-                          .rows = 0};
-          }};
+          .run =
+              [plan, groups, arguments](Rng& rng) {
+                const auto source =
+                    table_file(arguments.text("data"), plan.facts().encoder,
+                               table_options(arguments, plan.facts().encoder->schema()));
+                const Release<Summary> release = plan.run(*source, rng);
+                Json lines = Json::array();
+                for (const SummaryLine& line : release.value)
+                  lines.push_back(line_json(line, groups));
+                return Answer{.value = std::move(lines),
+                              .text = to_text(release.value),
+                              .event = release.event,
+                              .rows = 0};
+              },
+          .schema = schema};
 }
 
 std::vector<Option> summary_options() {

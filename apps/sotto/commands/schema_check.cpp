@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kShownCells = 20;
+constexpr std::size_t kShownCells = 3;  // of a column
 constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
 
 // How the cells of one column are read, and how often not as they are.
@@ -54,8 +54,16 @@ class CheckedColumn {
 
   struct Counts {
     std::uint64_t cells = 0, clamped = 0, other = 0, missing = 0, unreadable = 0;
+    std::uint64_t refused = 0, with_comma = 0;  // of those refused: numbers if a comma is a point
   };
   const Counts& counts() const { return counts_; }
+  // How many were refused with this one.
+  std::uint64_t refuse(std::string_view cell) {
+    const bool comma = column_.type == ColumnType::numeric && cell.find('.') == cell.npos &&
+                       parse_number(with_point(cell, scratch_)).kind == CellKind::number;
+    counts_.with_comma += comma ? 1 : 0;
+    return ++counts_.refused;
+  }
 
  private:
   static std::vector<ColumnEncoder> readers(const ColumnSchema& c, const Schema& schema) {
@@ -82,6 +90,7 @@ class CheckedColumn {
   std::size_t field_;
   std::vector<ColumnEncoder> readers_, strict_;
   Counts counts_;
+  std::string scratch_;
 };
 
 // What the file has against the schema, for its curator's eyes.
@@ -100,7 +109,7 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
     if (encoded && std::find(names.begin(), names.end(), c.name) != names.end())
       columns.emplace_back(c, schema, reader.column(c.name));
   }
-  std::uint64_t rows = 0, refused = 0, foreign = 0;
+  std::uint64_t rows = 0, foreign = 0, with_comma = 0;
   std::string scratch;
   const auto cell_of = [&](const CheckedColumn& column, std::span<const std::string_view> cells) {
     const std::string_view cell = cells[column.field()];
@@ -121,17 +130,24 @@ void check_cells(CsvReader& reader, const Schema& schema, FileFindings& found) {
         foreign += is_utf8(cell) ? 0 : 1;
         column.see(cell);
       } catch (const CellRefused& why) {
-        if (++refused > kShownCells) continue;
+        if (column.refuse(cell_of(column, cells)) > kShownCells) continue;
         found.problems.push_back(
             {.where = fmt::format("row {}, column '{}'", row, column.column().name),
              .what = why.what,
-             .hint = why.hint});
+             .hint = for_command_line(why.hint)});
       }
     }
   });
-  if (refused > kShownCells)
-    found.notes.push_back(
-        fmt::format("{} cells are refused in all; the first {} are listed", refused, kShownCells));
+  for (const CheckedColumn& column : columns) {
+    with_comma += column.counts().with_comma;
+    if (column.counts().refused > kShownCells)
+      found.notes.push_back(
+          fmt::format("{} cells of column '{}' are refused in all; the first {} are listed",
+                      column.counts().refused, column.column().name, kShownCells));
+  }
+  if (with_comma > 0 && !reader.decimal_comma())
+    found.notes.push_back(fmt::format(
+        "{} of them are numbers with a decimal comma: try --decimal comma", with_comma));
   if (foreign > 0)
     found.notes.push_back(fmt::format(
         "{} cells are not UTF-8 and match no declared value: try --encoding latin-1", foreign));

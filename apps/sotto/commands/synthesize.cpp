@@ -43,8 +43,11 @@ struct Places {
 
   explicit Places(const Arguments& arguments) {
     if (!arguments.given("out"))
-      throw InvalidArgument(arguments.title() + " needs --out FILE, the place of the records",
-                            "or --dry-run to see the cost only");
+      throw InvalidArgument(
+          arguments.title() + " needs --out FILE, the place of the records",
+          find_option(arguments.command(), "output") != nullptr && arguments.given("output")
+              ? "-o is for what is printed about them"
+              : "or --dry-run to see the cost only");
     records = arguments.text("out");
     std::filesystem::path stem(records);
     stem.replace_extension();
@@ -55,6 +58,10 @@ struct Places {
                             "name the records e.g. synthetic.csv");
     // Before anything is read or paid for: can they be written at all?
     for (const std::string& place : {records, certificate, page}) OutputFile{place};
+  }
+  // As far as public facts tell: 16 bytes for a cell.
+  void check_room(std::uint64_t rows, std::size_t columns) const {
+    OutputFile{records, Readers::as_usual, OutputFile::kRoom + 16 * rows * columns};
   }
   std::string name(const std::string& path) const {
     return std::filesystem::path(path).filename().string();
@@ -225,6 +232,7 @@ void run_synthesize(const Arguments& arguments, Context& context) {
     }
   };
   work.prepare = [&](Rng&, const Payment*) {
+    places->check_room(rows, facts.encoder->schema().columns.size());
     key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
     return Ready{};
   };

@@ -109,6 +109,13 @@ void check_places_of_training(const Arguments& arguments) {
   check_artifact_place(arguments.text("out"));
 }
 
+// Weights, those of a state that training goes on from, and what an optimiser keeps beside them.
+void check_room_for(const TrainingPlan& plan, const Arguments& arguments) {
+  constexpr std::size_t kBytesAParameter = 24;
+  const std::size_t parameters = plan.explain().figures.value("parameters", std::size_t{0});
+  check_artifact_place(arguments.text("out"), kUsualArtifactBytes + kBytesAParameter * parameters);
+}
+
 void run_train(const Arguments& arguments, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   if (!arguments.flag("dry-run")) check_places_of_training(arguments);
@@ -145,6 +152,7 @@ void run_train(const Arguments& arguments, Context& context) {
     }
   };
   work.prepare = [&](Rng& rng, const Payment* payment) {
+    check_room_for(*plan, arguments);
     key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
     return resuming.prepare(*plan, rng, *payment);
   };

@@ -95,6 +95,8 @@ void backward(const Arguments& arguments, const TransformModel& model, Written& 
 
 void run_transform(const Arguments& arguments, Context& context) {
   const Artifact artifact = read_artifact(arguments.text("model"), families());
+  if (arguments.given("out") && arguments.given("output"))
+    throw InvalidArgument("--out and --output are both given", "choose one place");
   if (arguments.flag("json") && !arguments.given("out"))
     throw InvalidArgument("--json is about --out FILE");
   if (is_supervised(artifact.model->task()) || !artifact.facts.encoder)
@@ -124,10 +126,11 @@ Command transform_command() {
   options.push_back({.name = "inverse",
                      .type = Type::flag,
                      .help = "from coordinates that were written back to columns"});
+  options.push_back(output_option());
   options.push_back({.name = "out",
                      .type = Type::file,
                      .value = "FILE",
-                     .help = "where the rows go; default: standard output"});
+                     .help = "like --output, and say how many there are"});
   options.push_back({.name = "json",
                      .type = Type::flag,
                      .help = "with --out: say it as JSON (stable, \"schema\": 1)"});

@@ -190,7 +190,8 @@ std::string statement_of(const ledger::Receipt& r, const Spec& spec, const std::
                          std::optional<double> largest) {
   std::string text = fmt::format("{} to {}: ", verb, r.dataset);
   if (const std::optional<double> own = own_epsilon(r, spec))
-    text += fmt::format("epsilon = {} on its own, adds {} to the total; ", round_up(*own, 4),
+    text += fmt::format("epsilon = {} on its own{}, adds {} to the total; ", round_up(*own, 4),
+                        r.delta > 0 ? fmt::format(" at delta = {}", r.delta) : std::string(),
                         round_up(r.epsilon_added, 4));
   text += r.rho_cap == 0
               ? fmt::format("{} of {} left", round_down(r.epsilon_left, 4), r.epsilon_cap)
@@ -204,6 +205,8 @@ std::string statement_of(const ledger::Receipt& r, const Spec& spec, const std::
                      ? fmt::format("; the largest single run like this that still fits: epsilon = "
                                    "{}",
                                    round_down(*largest, 3))
+                 : r.epsilon_left > 0 && (r.people.empty() || r.people_left > 0)
+                     ? std::string("; nothing more with a failure probability of its own fits")
                      : std::string("; nothing like this fits any more"));
 }
 
@@ -338,9 +341,12 @@ void Payment::give_back() noexcept {
 }
 
 DataError Payment::stays_open(const DataError& error) const {
-  if (!active()) return error;
-  const std::string hint = error.hint().empty() ? "" : error.hint() + "; ";
-  return DataError(error.what(), hint + stays_reserved(*receipt_, charge_));
+  return DataError(error.what(), with_reservation(error.hint()));
+}
+
+std::string Payment::with_reservation(const std::string& hint) const {
+  if (!active() || !receipt_) return hint;
+  return (hint.empty() ? "" : hint + "; ") + stays_reserved(*receipt_, charge_);
 }
 
 std::optional<LedgerReference> Payment::reference() const {

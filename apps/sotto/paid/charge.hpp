@@ -80,6 +80,9 @@ class Payment {
       } catch (const DataError& error) {
         if (!active()) undo();  // a reservation that stays open is taken up by this run only
         throw stays_open(error);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::interrupted) throw;
+        throw Error(error.code(), error.what(), with_reservation(error.hint()));
       }
     }();
     commit(context, settle(value));
@@ -107,6 +110,8 @@ class Payment {
   // tell its readers something about one record. The reservation then stays open, as after a crash,
   // and a run with the same key takes it up once the file is corrected.
   void give_back() noexcept;
+  // Which reservation stays, and how it is taken up again.
+  std::string with_reservation(const std::string& hint) const;
   DataError stays_open(const DataError& error) const;
 
   std::string path_;  // of the data

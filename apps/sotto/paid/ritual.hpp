@@ -43,6 +43,9 @@ struct PaidWork {
   std::function<void(Result&&, Json&&, Rng&, const Payment*)> publish;
 };
 
+// Finds a certificate, or standard output, that cannot be written. (--output is open already.)
+void check_places_of_results(const Arguments& arguments);
+
 template <class Result>
 void perform(const Arguments& arguments, Context& context, PaidWork<Result> work) {
   std::optional<Payment> payment;
@@ -56,6 +59,7 @@ void perform(const Arguments& arguments, Context& context, PaidWork<Result> work
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
   Payment* const paying = payment ? &*payment : nullptr;
+  check_places_of_results(arguments);
   const Ready ready = work.prepare ? work.prepare(rng, paying) : Ready{};
   const auto run = [&] { return work.run(rng); };
   const auto settle = [&](Result& result) { return work.settle ? work.settle(result) : ""; };

@@ -59,7 +59,7 @@ Run deep_run(const std::string& command, const std::vector<std::string>& words) 
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "5000", 0);
   for (const fs::path& helper : places()) {
     if (access(helper.c_str(), X_OK) != 0) continue;
-    remove_unfinished_file();  // of --output, which the helper writes itself
+    remove_unfinished_files();  // of --output, which the helper writes itself
     execv(helper.c_str(), arguments.data());
   }
   throw NotBuilt(

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -18,7 +19,22 @@
 namespace sotto::cli {
 namespace {
 
-std::atomic<const char*> unfinished{nullptr};  // one file at a time is written by a command
+// A command writes few files at a time; for a signal handler, which can only read and unlink.
+std::array<std::atomic<const char*>, 8> unfinished{};
+
+void remember(const char* name) {
+  for (auto& place : unfinished) {
+    const char* none = nullptr;
+    if (place.compare_exchange_strong(none, name)) return;
+  }
+}
+
+void forget(const char* name) {
+  for (auto& place : unfinished) {
+    const char* known = name;
+    if (place.compare_exchange_strong(known, nullptr)) return;
+  }
+}
 
 // Makes a new name itself durable. Some file systems cannot sync a directory; the file is whole
 // either way.
@@ -32,7 +48,7 @@ void sync_directory_of(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, Readers readers)
+OutputFile::OutputFile(std::string path, Readers readers, std::size_t room)
     : path_(std::move(path)), readers_(readers) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -43,18 +59,29 @@ OutputFile::OutputFile(std::string path, Readers readers)
   temporary_ = path_ + ".XXXXXX";
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail(errno);
-  unfinished = temporary_.c_str();
+  remember(temporary_.c_str());
+  int reason = EINTR;
+  while (reason == EINTR) reason = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(room));
+  if (reason != 0) {
+    discard();
+    fail(reason);
+  }
 }
 
-OutputFile::~OutputFile() {
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  unfinished = nullptr;
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  descriptor_ = -1;
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  forget(temporary_.c_str());
 }
 
 void OutputFile::write(std::string_view bytes) {
   descriptor_sink(descriptor_, fmt::format("'{}'", path_))(bytes);
+  written_ += bytes.size();
 }
 
 void OutputFile::publish() {
@@ -62,10 +89,11 @@ void OutputFile::publish() {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     if (::fchmod(descriptor_, (readers_ == Readers::owner ? 0600 : 0666) & ~mask) != 0 ||
-        ::fsync(descriptor_) != 0)
+        ::ftruncate(descriptor_, static_cast<off_t>(written_)) != 0 || ::fsync(descriptor_) != 0)
       fail(errno);
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
-    unfinished = nullptr;
+    forget(temporary_.c_str());
+    temporary_.clear();
     sync_directory_of(path_);
   }
   const int closed = ::close(descriptor_);
@@ -74,8 +102,9 @@ void OutputFile::publish() {
 }
 
 void OutputFile::fail(int reason) const {
-  throw StorageError(fmt::format("cannot write '{}': {}", path_, std::strerror(reason)),
-                     reason == ENOSPC ? "free some space or write elsewhere" : "");
+  throw StorageError(
+      fmt::format("cannot write '{}': {}", path_, std::strerror(reason)),
+      reason == ENOSPC || reason == EDQUOT ? "free some space or write elsewhere" : "");
 }
 
 void write_file(const std::string& path, std::string_view content, Readers readers) {
@@ -84,8 +113,23 @@ void write_file(const std::string& path, std::string_view content, Readers reade
   file.publish();
 }
 
-void remove_unfinished_file() {
-  if (const char* name = unfinished.load()) ::unlink(name);
+// The room is asked for behind the end of the file and given back at once.
+void check_standard_output() {
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const auto room = static_cast<off_t>(OutputFile::kRoom);
+  if (::fallocate(STDOUT_FILENO, FALLOC_FL_KEEP_SIZE, status.st_size, room) == 0) {
+    ::fallocate(STDOUT_FILENO, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, status.st_size, room);
+  } else if (errno == ENOSPC || errno == EDQUOT) {
+    throw StorageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)),
+                       "free some space or write elsewhere");
+  }
+}
+
+void remove_unfinished_files() {
+  for (const auto& place : unfinished) {
+    if (const char* name = place.load()) ::unlink(name);
+  }
 }
 
 }  // namespace sotto::cli

@@ -22,7 +22,7 @@ namespace {
 // Nothing of a command is worth saving when the user stops it: no file is published before it is
 // whole.
 void stop(int) {
-  remove_unfinished_file();
+  remove_unfinished_files();
   const bool tidied = remove_workshop();
   constexpr char text[] = "sotto: interrupted\n",
                  removed[] = "sotto: the files that were made for this are removed\n";

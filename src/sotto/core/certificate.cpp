@@ -115,6 +115,10 @@ void check_certificate_text(const std::string& text) {
   } catch (const DataError&) {
     json = nullptr;
   }
+  if (!text.starts_with('{'))
+    throw VerificationFailed("what was named is no certificate",
+                             "name a model's directory, or the .json that was written beside a "
+                             "result, e.g. records.certificate.json");
   if (!json.is_object() || json.dump(2) + "\n" != text)
     throw VerificationFailed("the certificate is not in the form in which it was written",
                              "do not rely on this artifact");

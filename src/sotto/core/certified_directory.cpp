@@ -55,7 +55,6 @@ void sync_directory(const fs::path& path) {
 // Whoever hands over a directory chooses what is in it, also how much.
 constexpr std::size_t kMostFiles = 100, kMostBytes = std::size_t{8} << 30;
 constexpr std::size_t kMostSignatureBytes = 1 << 16;
-constexpr std::size_t kTrialBytes = 1 << 18;
 constexpr const char* kHint = "is this the directory that 'sotto train' wrote?";
 
 std::string read_text(const fs::path& path, std::size_t limit) {
@@ -104,7 +103,7 @@ fs::path trimmed(const std::string& directory) {
 
 }  // namespace
 
-void check_artifact_place(const std::string& directory) {
+void check_artifact_place(const std::string& directory, std::size_t bytes) {
   const fs::path place = trimmed(directory);
   std::error_code error;
   if (place.empty()) throw InvalidArgument("the artifact needs the name of a directory");
@@ -115,7 +114,16 @@ void check_artifact_place(const std::string& directory) {
   // A medium that cannot be written, or has no room left, is found now and not when the budget is
   // spent.
   const Unfinished trial(unfinished_at(place));
-  write_durably(trial.path() / "trial", std::string(kTrialBytes, '\0'));
+  const fs::path file = trial.path() / "trial";
+  write_durably(file, "trial");
+  int reason = EINTR;
+  if (const int room = open(file.c_str(), O_WRONLY | O_CLOEXEC); room >= 0) {
+    while (reason == EINTR) reason = posix_fallocate(room, 0, static_cast<off_t>(bytes));
+    close(room);
+  } else {
+    reason = errno;
+  }
+  if (errno = reason; reason != 0) cannot_write(place);
 }
 
 std::map<std::string, std::string> digests_of(const std::map<std::string, std::string>& files) {
@@ -130,7 +138,9 @@ std::string result_digest(const std::map<std::string, std::string>& digests) {
 
 void write_certified(const std::string& directory, const std::map<std::string, std::string>& files,
                      Certificate certificate, const std::string& signing_key) {
-  check_artifact_place(directory);
+  std::size_t size = 1;
+  for (const auto& [name, content] : files) size += content.size();
+  check_artifact_place(directory, size);
   const fs::path place = trimmed(directory);
   Unfinished unfinished(unfinished_at(place));
   certificate.files = digests_of(files);

@@ -4,6 +4,7 @@
 // made durable and renamed when complete, so a crash leaves no half of one.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 
@@ -16,9 +17,13 @@ struct CertifiedDirectory {
   Certificate certificate;
 };
 
-// Tries it: throws InvalidArgument when something is there, StorageError when an artifact could not
-// be written. For use before private data is touched and before a budget is asked.
-void check_artifact_place(const std::string& directory);
+// More than a model of a table takes; networks say how much they need.
+inline constexpr std::size_t kUsualArtifactBytes = 4 << 20;
+
+// Tries it: throws InvalidArgument when something is there, StorageError when an artifact of so
+// many bytes could not be written. For use before private data is touched and before a budget is
+// asked.
+void check_artifact_place(const std::string& directory, std::size_t bytes = kUsualArtifactBytes);
 
 // name → SHA-256, as the certificate names them.
 std::map<std::string, std::string> digests_of(const std::map<std::string, std::string>& files);

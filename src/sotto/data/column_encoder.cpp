@@ -29,6 +29,7 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
     : column_(column),
       middle_(column.bounds ? std::midpoint(column.bounds->lower(), column.bounds->upper()) : 0),
       half_width_(column.bounds ? (column.bounds->upper() - column.bounds->lower()) / 2 : 1),
+      per_half_width_(std::isnormal(1 / half_width_) ? 1 / half_width_ : 0),
       to_unit_(scaling == Scaling::unit && column.role != Role::target),
       missing_values_(missing_values) {
   if (column.type == ColumnType::boolean) {
@@ -129,7 +130,9 @@ std::uint32_t ColumnEncoder::index(double position) const {
 
 // Bounds map to the ends exactly; between them the clamp takes care of rounding.
 double ColumnEncoder::scaled(double number) const {
-  double symmetric = std::clamp((number - middle_) / half_width_, -1.0, 1.0);
+  const double off = number - middle_;
+  double symmetric =
+      std::clamp(per_half_width_ != 0 ? off * per_half_width_ : off / half_width_, -1.0, 1.0);
   if (number <= column_.bounds->lower()) symmetric = -1;
   if (number >= column_.bounds->upper()) symmetric = 1;
   return to_unit_ ? (symmetric + 1) / 2 : symmetric;
@@ -145,7 +148,10 @@ double ColumnEncoder::numeric(std::string_view cell) const {
   if (is_marked(trimmed(cell))) return missing("the cell is marked as missing");
   const std::string what = fmt::format("the cell is not a {}", kind());
   if (column_.invalid == Invalid::missing) return missing(what);
-  throw CellRefused{what, "correct the file, or declare invalid = \"missing\" for the column"};
+  const std::string_view hint = "correct the file, or declare invalid = \"missing\" for the column";
+  throw CellRefused{what, !part_  // a part of a date is a number, too
+                              ? fmt::format("{}; `decimal` comma reads 1,5", hint)
+                              : std::string(hint)};
 }
 
 std::string ColumnEncoder::kind() const {

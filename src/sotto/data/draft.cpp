@@ -46,12 +46,24 @@ bool any_word(const std::set<std::string>& words, const std::array<const char*, 
   return std::any_of(known.begin(), known.end(), [&](const char* w) { return words.contains(w); });
 }
 
-constexpr std::array kBooleanWords = {"is", "has", "flag", "boolean", "bool", "smoker"};
-constexpr std::array kIdentifierWords = {"id",    "name", "email", "address", "url",
-                                         "phone", "uuid", "key",   "guid",    "ssn"};
-constexpr std::array kTextWords = {"text",  "comment", "comments", "description", "message",
-                                   "notes", "note",    "review",   "title"};
-constexpr std::array kDateWords = {"date", "datetime", "timestamp", "birthday", "dob"};
+constexpr std::array kBooleanWords = {"is",       "has",        "flag",     "boolean", "bool",
+                                      "smoker",   "admitted",   "died",     "churned", "churn",
+                                      "deceased", "readmitted", "defaulted"};
+constexpr std::array kIdentifierWords = {
+    "id",  "name", "email", "address", "url",  "phone",   "uuid",   "key",      "guid",
+    "ssn", "nr",   "user",  "iban",    "mail", "patient", "person", "customer", "client"};
+constexpr std::array kTextWords = {"text",    "comment", "comments",  "description",
+                                   "message", "notes",   "note",      "review",
+                                   "title",   "remarks", "complaint", "abstract"};
+constexpr std::array kDateWords = {"date",  "datetime",  "timestamp", "birthday",  "dob",
+                                   "birth", "birthdate", "arrival",   "admission", "discharge"};
+constexpr std::array kTimeWords = {"time", "clock"};
+constexpr std::array kNumberWords = {
+    "age",      "income",   "salary", "wage",     "cost",   "costs",       "price",    "amount",
+    "count",    "number",   "num",    "height",   "weight", "bmi",         "score",    "rate",
+    "hours",    "days",     "months", "years",    "visits", "size",        "length",   "width",
+    "value",    "total",    "gain",   "loss",     "mean",   "temperature", "pressure", "systolic",
+    "distance", "duration", "depth",  "diastolic"};
 constexpr std::array kCategoryWords = {
     "sex",     "gender",     "race",         "country",     "state", "city",   "region",
     "type",    "category",   "status",       "class",       "label", "target", "education",
@@ -59,14 +71,17 @@ constexpr std::array kCategoryWords = {
     "species", "brand",      "language",     "nationality", "group", "outcome"};
 constexpr std::array kTargetNames = {"target", "label", "class", "outcome", "y"};
 
-ColumnType guess_type(std::string_view name) {
+// Nothing when the name says nothing.
+std::optional<ColumnType> guess_type(std::string_view name) {
   const auto words = words_of(name);
   if (any_word(words, kBooleanWords)) return ColumnType::boolean;
   if (any_word(words, kIdentifierWords)) return ColumnType::ignore;
   if (any_word(words, kTextWords)) return ColumnType::text;
   if (any_word(words, kDateWords)) return ColumnType::date;
+  if (any_word(words, kTimeWords)) return ColumnType::time;
   if (any_word(words, kCategoryWords)) return ColumnType::categorical;
-  return ColumnType::numeric;
+  if (any_word(words, kNumberWords)) return ColumnType::numeric;
+  return std::nullopt;
 }
 
 std::string drafted_target(std::span<const std::string> columns, const DraftOptions& options) {
@@ -124,6 +139,9 @@ std::string placeholder(const DraftColumn& column) {
     return "# values = [\"A\", \"B\"]   # fill in from public knowledge\n";
   if (column.type == ColumnType::date)
     return "# bounds = [\"FIRST DAY\", \"LAST DAY\"]   # fill in from public knowledge\n";
+  if (column.type == ColumnType::ignore && column.guessed)
+    return "# if it tells people apart who have several rows: type = \"text\", role = \"user\", "
+           "and max_contributions above\n";
   if (column.type == ColumnType::text)
     return "# role = \"feature\"   # to learn from its words; left out of the model otherwise\n";
   return {};
@@ -206,9 +224,16 @@ std::vector<DraftColumn> draft_columns(std::span<const std::string> names,
   for (const std::string& name : names) {
     const auto known = options.types.find(name);
     DraftColumn column{.name = name, .target = name == target};
-    column.type = known != options.types.end() ? known->second : guess_type(name);
     column.guessed = known == options.types.end();
-    if (column.guessed) column.note = "guessed from the name";
+    if (column.guessed) {
+      const std::optional<ColumnType> guess = guess_type(name);
+      column.type = guess.value_or(ColumnType::numeric);
+      column.note = guess ? "guessed from the name"
+                          : "the name says nothing: numeric, categorical, boolean, date, time, "
+                            "text or ignore";
+    } else {
+      column.type = known->second;
+    }
     const bool number_or_class = column.type == ColumnType::numeric ||
                                  column.type == ColumnType::boolean ||
                                  column.type == ColumnType::categorical;

@@ -86,8 +86,8 @@ class ColumnEncoder {
   std::string kind() const;                             // what the cell should have been
 
   ColumnSchema column_;
-  double middle_, half_width_;  // of the bounds
-  bool to_unit_;                // [0, 1] instead of [−1, 1]
+  double middle_, half_width_, per_half_width_;  // of the bounds; the last 0: divide
+  bool to_unit_;                                 // [0, 1] instead of [−1, 1]
   struct Part {
     DatePart part;
     DateOrder order;

@@ -27,7 +27,7 @@ IdxArray read_idx(ByteSource& source, const std::string& label) {
   next_word();
   const std::size_t dimensions = word[3];
   if (word[0] != 0 || word[1] != 0 || dimensions == 0 || dimensions > kMaxIdxDimensions) {
-    fail("not an IDX file");
+    fail("not an IDX file: the format of images and labels of MNIST and its relatives");
   }
   if (word[2] != kUnsignedByte) fail("the IDX file does not hold unsigned bytes");
   IdxArray array;

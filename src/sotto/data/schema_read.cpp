@@ -439,9 +439,13 @@ void read_unit(const Place& document, Schema& schema) {
     schema.max_contributions = at.count();
     if (schema.unit != Unit::user) at.fail("needs a column with role = \"user\"");
   } else if (schema.unit == Unit::user) {
-    document.fail("protects users but has no max_contributions",
+    document.fail("the schema protects users but has no max_contributions",
                   "add max_contributions = k, the number of records kept of one user");
   }
+  // An estimate counts rows, however many of them one user has.
+  if (schema.drafted && schema.unit == Unit::user)
+    document.at("drafted").fail("is an estimate that protects one record, the schema one user",
+                                "declare the facts from public knowledge, or leave out the user");
 }
 
 SchemaDraft read_draft(const Place& place, Relation relation, const Collector& collect) {

@@ -38,6 +38,14 @@ Bound together_with_draft(const Spec& training, const std::vector<Event>& draft,
   return guarantee(both, delta, kCertificateAccounting);
 }
 
+void add_draft(Certificate& c, const Schema& schema) {
+  if (!schema.drafted) return;
+  const SchemaDraft& draft = *schema.drafted;
+  c.draft = {draft.events, draft.epsilon, draft.delta, 0, c.delta + draft.delta};
+  c.draft->epsilon_together =
+      together_with_draft(*c.spec, draft.events, c.draft->delta_together).upper;
+}
+
 Certificate certify_training(const Family& family, const Facts& facts, const TrainingPlan& plan,
                              const TrainedModel& trained, double delta, const Rng& rng) {
   const Explanation explanation = plan.explain();
@@ -45,12 +53,7 @@ Certificate certify_training(const Family& family, const Facts& facts, const Tra
   if (trained.event()) {
     c = certify(*trained.event(), plan.relation(), delta, rng);
     c.assumptions = assumptions_of(facts);
-    if (facts.encoder && facts.encoder->schema().drafted) {
-      const SchemaDraft& draft = *facts.encoder->schema().drafted;
-      c.draft = {draft.events, draft.epsilon, draft.delta, 0, delta + draft.delta};
-      c.draft->epsilon_together =
-          together_with_draft(*c.spec, draft.events, c.draft->delta_together).upper;
-    }
+    if (facts.encoder) add_draft(c, facts.encoder->schema());
     c.assumptions.insert(c.assumptions.end(), explanation.assumptions.begin(),
                          explanation.assumptions.end());
   }

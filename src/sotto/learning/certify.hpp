@@ -29,6 +29,10 @@ Certificate certify(const Event& event, Relation relation, double delta, const R
 // What the training cost together with the draft of its schema, at the sum of their δ.
 Bound together_with_draft(const Spec& training, const std::vector<Event>& draft, double delta);
 
+// Adds what it cost to estimate the schema, where it was estimated: the certificate's own events
+// are there already.
+void add_draft(Certificate& certificate, const Schema& schema);
+
 // Of a model that this plan has trained. The label of the data, its fingerprint and the entry of a
 // ledger are the caller's to fill in.
 Certificate certify_training(const Family& family, const Facts& facts, const TrainingPlan& plan,

@@ -29,6 +29,8 @@ fs::path idx_file(const std::string& folder, const std::string& part, const std:
   if (fs::is_regular_file(folder, ignored))
     throw SourceError(fmt::format("'{}' is a file, and a folder of images is meant", folder),
                       "name the folder that holds the IDX files");
+  if (!fs::exists(folder, ignored))
+    throw SourceError(fmt::format("there is no '{}'", folder), "check the name");
   throw SourceError(
       fmt::format("'{}' holds no {}-{}-{}-ubyte, plain or .gz", folder, part, kind, digits),
       "a folder of images holds the four IDX files of MNIST and its relatives; for predictions "

@@ -72,22 +72,31 @@ const Spend& Account::cost(const Event& event) {
   return last_cost_->second;
 }
 
-void Account::refuse(const Event& event, const std::string& part, double sum) const {
+void Account::refuse(const Event& event, const std::string& part, const Spend& spend) const {
   const bool rho_cap = dataset_.rho > 0;
+  if (const double own = budget_->least_own_delta(spend); !rho_cap && own > budget_->own_limit())
+    throw BudgetExceeded(
+        fmt::format("the budget of '{}' does not cover this: releases with a failure probability "
+                    "of their own would have delta = {} together, and {} is set aside for them",
+                    dataset_.name, round_up(own, 4), round_down(budget_->own_limit(), 4)),
+        fmt::format("nothing was charged and no data was read; epsilon {} of {:.6g} is left: ask "
+                    "with a smaller delta, or the owner of the data set",
+                    round_down(epsilon_left(), 4), dataset_.epsilon));
+  const double sum = rho_cap ? budget_->rho(spend) : budget_->epsilon(spend);
   const double own = alone(event, dataset_), left = rho_cap ? dataset_.rho - rho() : epsilon_left();
   const auto number = [](double x) { return std::isfinite(x) ? round_up(x, 4) : "unbounded"; };
   const std::optional<double> largest = largest_like(event, part);
+  const std::string at_delta =
+      dataset_.delta > 0 ? fmt::format(" at delta = {}", dataset_.delta) : std::string();
   throw BudgetExceeded(
       fmt::format("the budget of '{}' does not cover this: {}the total by {} would be {} = {}{}, "
                   "and {} of {} is left",
                   dataset_.name,
                   std::isfinite(own) && has_epsilon()
-                      ? fmt::format("epsilon = {} on its own, ", number(own))
+                      ? fmt::format("epsilon = {} on its own{}, ", number(own), at_delta)
                       : std::string(),
                   name(dataset_.accountant), rho_cap ? "rho" : "epsilon", number(sum),
-                  dataset_.delta > 0 && !rho_cap ? fmt::format(" at delta = {}", dataset_.delta)
-                                                 : std::string(),
-                  round_down(std::max(0.0, left), 4),
+                  rho_cap ? std::string() : at_delta, round_down(std::max(0.0, left), 4),
                   fmt::format("{:.6g}", rho_cap ? dataset_.rho : dataset_.epsilon)),
       fmt::format("nothing was charged and no data was read; {}",
                   largest && *largest > 0
@@ -127,6 +136,7 @@ std::string Account::change(const Event& event, const std::string& part, bool ad
   Spend& spend = spends_.at(part);
   if (!add) {
     spend.subtract(cost(event));
+    if (newest_ && newest_->event == event && newest_->part == part) newest_.reset();
     return stored(part);
   }
   const Spend& cost = this->cost(event);
@@ -135,10 +145,27 @@ std::string Account::change(const Event& event, const std::string& part, bool ad
     // (docs/math/filters.md); nothing fits after it.
     const bool lone =
         is_first(part) && dataset_.epsilon > 0 && alone(event, dataset_) <= dataset_.epsilon;
-    if (!lone) refuse(event, part, dataset_.rho > 0 ? budget_->rho(*sum) : budget_->epsilon(*sum));
+    if (!lone) refuse(event, part, *sum);
   }
   spend.add(cost);
+  newest_.emplace(Newest{event, part, cost});
   return stored(part);
+}
+
+bool Account::remember(const Event& event, const std::string& part) {
+  newest_.reset();
+  if (!plan_.empty()) return false;
+  check_place(part);
+  newest_.emplace(Newest{event, part, cost(event)});
+  return total(part) == newest_->cost;
+}
+
+// Only what the newest release is about: the same sum elsewhere may have been spent otherwise. What
+// is pure adds up as it was written.
+bool Account::is_all(const std::string& place) const {
+  if (!newest_ || (!newest_->part.empty() && newest_->part != place)) return false;
+  const Spend all = total(place);
+  return all == newest_->cost && budget_->covers(all) && !budget_->is_pure(all);
 }
 
 // A release about everything touches every part; the whole alone stands for records that are in
@@ -242,7 +269,11 @@ double Account::epsilon_of(const std::string& part) const {
   if (!plan_.empty()) return plan_epsilon(plan_, used_, dataset_);
   // Whatever was admitted is within the cap, also the one release that only the tightest accountant
   // grants it.
-  const double spent = budget_->epsilon(total(part));
+  double spent = budget_->epsilon(total(part));
+  if (is_all(part)) {
+    if (!newest_->alone) newest_->alone = alone(newest_->event, dataset_);
+    spent = std::min(spent, *newest_->alone);
+  }
   return dataset_.epsilon > 0 ? std::min(spent, dataset_.epsilon) : spent;
 }
 

@@ -8,7 +8,8 @@
 //            uses up one event of the plan; the plan as a whole costs at most the cap, and so does
 //            what was used of it.
 // Method     Spends are kept per part and for the whole ("") apart, so that a charge changes
-//            exactly one of them.
+//            exactly one of them. A release with a δ that is all that was spent so far costs what
+//            it costs alone; filters ask more, for the freedom to choose what follows.
 // Reference  docs/math/filters.md.
 #pragma once
 
@@ -39,6 +40,11 @@ class Account {
   std::string charge(const Event& event, const std::string& part);
   std::string refund(const Event& event, const std::string& part);
 
+  // The newest release that was charged, where the account was restored from what is stored. True
+  // when it is all that was spent about the records of its part.
+  bool remember(const Event& event, const std::string& part);
+  void forget() { newest_.reset(); }
+
   // ε on its own of the least noisy release like this one that still fits; nothing when none does,
   // or none has an ε.
   std::optional<double> largest_like(const Event& event, const std::string& part) const;
@@ -65,7 +71,9 @@ class Account {
   std::optional<Spend> uncovered(const Spend& cost, const std::string& part) const;
   std::string change(const Event& event, const std::string& part, bool add);
   void use_plan(const Event& event, bool add);
-  [[noreturn]] void refuse(const Event& event, const std::string& part, double sum) const;
+  // Whether the newest release, one with a δ, is all that was spent at this place, and is covered.
+  bool is_all(const std::string& place) const;
+  [[noreturn]] void refuse(const Event& event, const std::string& part, const Spend& sum) const;
 
   Dataset dataset_;
   std::optional<AdaptiveBudget> budget_;
@@ -73,6 +81,13 @@ class Account {
   std::vector<Run> plan_;
   Used used_;
   std::optional<std::pair<Event, Spend>> last_cost_;  // the same event is charged again and again
+  struct Newest {
+    Event event;
+    std::string part;
+    Spend cost;
+    mutable std::optional<double> alone = {};  // made when it is asked for
+  };
+  std::optional<Newest> newest_;
 };
 
 // Of the spends of all places of a data set, as they are stored: SHA-256 of a line "<SHA-256 of the

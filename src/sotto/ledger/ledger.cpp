@@ -62,6 +62,13 @@ Digests spends_before_version_2(const std::vector<Entry>& entries) {
   return all;
 }
 
+std::vector<Event> released_events(const Entry& release) {
+  std::vector<Event> events;
+  for (const Json& e : release.json.at("events"))
+    events.push_back(event_from_json(nlohmann::ordered_json(e)));
+  return events;
+}
+
 // A budget is spent while it is open, in its period.
 void check_time(const Dataset& d, std::int64_t now) {
   if (d.closed)
@@ -101,8 +108,12 @@ void check_charge(const Charge& c, const Dataset& d) {
                     name(c.spec.relation), d.name, name(d.relation)),
         "guarantees under different relations cannot be added; use the data set's relation");
   if (!c.unit.empty() && c.unit != d.unit)
-    throw InvalidArgument(fmt::format("the release protects one {}, the data set '{}' one {}",
-                                      c.unit, d.name, d.unit));
+    throw InvalidArgument(
+        fmt::format("the release protects one {}, the data set '{}' one {}", c.unit, d.name,
+                    d.unit),
+        d.unit == "user" ? "use a schema with a column of role \"user\"; statistics: sotto release "
+                           "summary"
+                         : "");
   const bool listed = std::ranges::find(d.purposes, c.purpose) != d.purposes.end();
   if (!d.purposes.empty() && !listed)
     throw InvalidArgument(
@@ -226,6 +237,19 @@ void Ledger::check_spends(const std::string& dataset,
         "nothing was charged; sotto ledger verify checks the whole store");
 }
 
+// The spend alone does not say of how many releases it is the sum.
+void Ledger::recall_newest(Account& account) {
+  account.forget();
+  const auto rows = db_->query(select_entries("WHERE dataset = $1 AND kind IN ('reserve', "
+                                              "'charge') ORDER BY seq DESC LIMIT 1"),
+                               {account.dataset().name});
+  if (rows.empty()) return;
+  const Entry newest = entry_from_row(rows[0]);
+  const bool all =
+      account.remember(compose(released_events(newest)), newest.json.at("part").get<std::string>());
+  if (!all || find(newest).abandoned) account.forget();
+}
+
 Account& Ledger::account(const std::string& dataset) {
   auto known = known_.find(dataset);
   const auto rows = db_->query("SELECT seq FROM sotto_datasets WHERE name = $1", {dataset});
@@ -246,6 +270,7 @@ Account& Ledger::account(const std::string& dataset) {
     spends.emplace(std::get<std::string>(row[0]), std::get<std::string>(row[1]));
   check_spends(dataset, spends);
   for (const auto& [part, spend] : spends) account.restore(part, spend);
+  recall_newest(account);
   return account;
 }
 
@@ -434,10 +459,7 @@ Entry Ledger::append_settlement(const Entry& reservation, nlohmann::json body) {
   std::optional<PlaceSpend> left;
   if (body.at("kind") == "abandon") {
     const std::string part = reservation.json.at("part").get<std::string>();
-    std::vector<Event> events;
-    for (const Json& e : reservation.json.at("events"))
-      events.push_back(event_from_json(nlohmann::ordered_json(e)));
-    left = PlaceSpend{part, account.refund(compose(events), part)};
+    left = PlaceSpend{part, account.refund(compose(released_events(reservation)), part)};
     body["part"] = part;
   }
   body["spends"] = account.digest();

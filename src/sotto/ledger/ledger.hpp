@@ -114,6 +114,7 @@ class Ledger {
   Entry append_settlement(const Entry& reservation, nlohmann::json body);
   Receipt settle(std::int64_t seq, nlohmann::json body);
   Account& account(const std::string& dataset);
+  void recall_newest(Account& account);
   Entry entry(std::int64_t seq);
   Found find(Entry reservation);
   void check_spends(const std::string& dataset, const std::map<std::string, std::string>& spends);

@@ -1,6 +1,7 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -159,6 +160,59 @@ TEST_P(LedgerTest, TheFirstReleaseMayUseAllOfTheCapByTheTightestAccountant) {
   l.charge(pure(0.01, "little", "south"));
   EXPECT_THROW(l.charge(gauss(multiplier, "not first", "south")), BudgetExceeded);
   verify(l);
+}
+
+// While nothing else is spent, the total is what its certificate says; one more, and filters count.
+TEST_P(LedgerTest, TheFirstReleaseAddsWhatItCostsAlone) {
+  Ledger l = open(OpenMode::create);
+  Dataset d = census(3);
+  d.parts = {"north", "south"};
+  l.create(d);
+  const Spec spec = {Relation::add_remove, {GaussianEvent::from_multiplier(6)}};
+  const auto gauss = [&](const std::string& key, const std::string& part) {
+    return Charge{.dataset = "census", .spec = spec, .key = key, .part = part};
+  };
+  const double alone = guarantee(spec, d.delta).upper;
+  const Receipt first = l.reserve(gauss("first", "north"));
+  EXPECT_EQ(first.epsilon_spent, alone);
+  EXPECT_NEAR(first.epsilon_added, alone, 1e-11);         // in whole steps of 10^-12
+  EXPECT_EQ(open().accounts().front().epsilon(), alone);  // also for who looks it up
+  l.commit(first.entry);
+  EXPECT_EQ(open().accounts().front().epsilon(), alone);
+  const double two = guarantee({Relation::add_remove, {repeat(spec.events[0], 2)}}, d.delta).upper;
+  const Receipt second = l.reserve(gauss("second", "north"));
+  EXPECT_GT(second.epsilon_spent, two);
+  EXPECT_EQ(open().accounts().front().epsilon_of("north"), second.epsilon_spent);
+  // Of what was given back nothing is concluded: the filters count the rest.
+  l.abandon(second.entry, "not needed");
+  EXPECT_GT(open().accounts().front().epsilon_of("north"), alone);
+  EXPECT_LT(open().accounts().front().epsilon_of("north"), two);
+  // About other people it is the first again.
+  l.charge(gauss("elsewhere", "south"));
+  EXPECT_EQ(open().accounts().front().epsilon_of("south"), alone);
+  EXPECT_GE(open().accounts().front().epsilon_of("north"), alone);
+  EXPECT_GE(l.charge(gauss("all", "")).epsilon_spent, two);
+  verify(l);
+}
+
+TEST_P(LedgerTest, OwnFailureProbabilitiesThatDoNotFitAreNamed) {
+  Ledger l = open(OpenMode::create);
+  l.create(census(3));
+  const double share = 0.6e-6 / 4;  // of 1e-6 an eighth is for either way of adding up
+  const auto draft = [&](const std::string& key) {
+    return Charge{.dataset = "census",
+                  .spec = {Relation::add_remove, {ApproximateEvent{0.1, share / 2}}},
+                  .key = key};
+  };
+  l.charge(draft("a"));
+  try {
+    l.charge(draft("b"));
+    FAIL();
+  } catch (const BudgetExceeded& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("failure probability of their own"));
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("1.25e-07 is set aside"));
+  }
+  EXPECT_NO_THROW(l.charge(pure(0.1, "c")));
 }
 
 TEST_P(LedgerTest, LossDistributionsNeedAPlanAndCoverExactlyThePlan) {

@@ -324,6 +324,19 @@ double AdaptiveBudget::own_delta(const Spend& spend) const {
   return spend.sums_.front().delta.upper();
 }
 
+bool AdaptiveBudget::is_pure(const Spend& spend) const {
+  const Spend::Sum& sum = spend.sums_.front();
+  return gauges_.front().kind == Kind::pure && sum.unbounded == 0 && sum.delta == ExactSum();
+}
+
+double AdaptiveBudget::least_own_delta(const Spend& spend) const {
+  double least = kInfinity;
+  for (const Spend::Sum& sum : spend.sums_) {
+    if (sum.unbounded == 0) least = std::min(least, sum.delta.upper());
+  }
+  return std::isfinite(least) ? least : 0;  // then it is not delta that fails
+}
+
 void Spend::add(const Spend& other) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     sums_[k].amount.add(other.sums_[k].amount);

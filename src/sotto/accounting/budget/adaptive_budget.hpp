@@ -74,8 +74,11 @@ class AdaptiveBudget {
   // ε at the cap's δ, +∞ when nothing is bounded; NaN never. Throws InvalidArgument for a rho cap
   // without delta.
   double epsilon(const Spend& spend) const;
+  bool is_pure(const Spend& spend) const;      // has an ε without any δ
   double rho(const Spend& spend) const;        // of the zcdp gauge; +∞ when there is none
   double own_delta(const Spend& spend) const;  // of the cheapest covering gauge, else of the first
+  double least_own_delta(const Spend& spend) const;  // of the gauge that has the least
+  double own_limit() const;                          // what it may be at most
 
  private:
   enum class Kind { pure, zcdp, gdp, renyi };
@@ -88,7 +91,6 @@ class AdaptiveBudget {
   friend class Spend;
   void add_orders(double delta);
   void price_at_a_delta(const Event& event, Spend& total) const;
-  double own_limit() const;
   bool covers(const Gauge& gauge, const Spend::Sum& sum) const;
   double epsilon(const Gauge& gauge, const Spend::Sum& sum) const;
 

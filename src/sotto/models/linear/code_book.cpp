@@ -25,7 +25,7 @@ std::size_t CodeBook::Column::level(double value) const {
   const double t = unit ? 2 * value - 1 : value;
   if (kind == Kind::even) return 1 + static_cast<std::size_t>((t + 1) * (kEven - 1) / 2 + 0.5);
   const double off = t - center;
-  const auto far = static_cast<float>(std::min(std::fabs(off) / reach, 1.0)) * kBend + 1.0f;
+  const auto far = static_cast<float>(std::min(std::fabs(off) * per_reach, 1.0)) * kBend + 1.0f;
   constexpr std::uint32_t kShift = 23 - kBits, kOne = std::bit_cast<std::uint32_t>(1.0f);
   const std::uint32_t step =
       (std::bit_cast<std::uint32_t>(far) - kOne + (1U << (kShift - 1))) >> kShift;
@@ -116,6 +116,7 @@ void CodeBook::add_numbers(const Encoder& encoder, std::size_t feature, std::siz
   add_column({.kind = hats ? Column::Kind::bent : Column::Kind::even,
               .center = hats ? hats->center() : 0,
               .reach = hats ? hats->reach() : 1,
+              .per_reach = hats ? 1 / hats->reach() : 1,
               .unit = unit,
               .coordinate = at});
   const std::size_t count = hats ? 2 * kSide : kEven;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/date.hpp"
 #include "sotto/noise/uniform.hpp"
 
 namespace sotto {
@@ -37,16 +38,59 @@ double drawn(double lower, double upper, Rng& rng) {
   return step < 1 ? at / std::nearbyint(1 / step) : at * step;
 }
 
-std::string written(double value) { return fmt::format("{:.12g}", value == 0 ? 0.0 : value); }
+std::string number_text(double value) { return fmt::format("{:.12g}", value == 0 ? 0.0 : value); }
+
+// A day of [low, high), or the one in which it lies.
+double drawn_day(double low, double high, Rng& rng) {
+  const double first = std::ceil(low), last = std::ceil(high) - 1;
+  if (last < first) return std::floor(low);
+  return first +
+         static_cast<double>(uniform_below(rng, static_cast<std::uint64_t>(last - first) + 1));
+}
+
+std::string day_text(double value, DateOrder order) {
+  const std::string iso = date_text(static_cast<std::int64_t>(std::floor(value)));  // 2024-03-01
+  const std::string year = iso.substr(0, 4), month = iso.substr(5, 2), day = iso.substr(8, 2);
+  switch (order) {
+    case DateOrder::year_first: return iso;
+    case DateOrder::day_first: return fmt::format("{}.{}.{}", day, month, year);
+    case DateOrder::month_first: return fmt::format("{}/{}/{}", month, day, year);
+  }
+  return iso;
+}
+
+std::string time_text(double hours) {
+  const int minutes = std::clamp(static_cast<int>(std::floor(hours * 60)), 0, 24 * 60 - 1);
+  return fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
+}
+
+// The one feature that stands for a column: of a date the number of its day.
+std::size_t feature_of(const Encoder::Input& input) {
+  if (input.column.type == ColumnType::text)
+    throw Unsupported(
+        fmt::format("column '{}' is free text, and words are not drawn", input.column.name),
+        "set its role to \"ignore\"");
+  if (input.column.type != ColumnType::date) return input.first;
+  const auto part = std::ranges::find(input.column.parts, DatePart::elapsed);
+  if (part == input.column.parts.end())
+    throw Unsupported(fmt::format("column '{}' is a date without its day", input.column.name),
+                      "add \"elapsed\" to its parts, and bounds; or set its role to \"ignore\"");
+  return input.first + static_cast<std::size_t>(part - input.column.parts.begin());
+}
 
 }  // namespace
 
 CellColumns::CellColumns(const Encoder& encoder, std::uint32_t bins)
     : unit_scaling_(encoder.schema().scaling == Scaling::unit) {
-  std::size_t feature = 0, dense = 0, hot = 0, group = 0;
+  // Where each feature stands in a row.
+  std::vector<std::size_t> positions;
+  std::size_t dense = 0, hot = 0, input = 0, group = 0;
+  for (const ColumnEncoder& feature : encoder.features())
+    positions.push_back(feature.is_categorical() ? hot++ : dense++);
   for (const ColumnSchema& column : encoder.schema().columns) {
     if (column.role == Role::ignore || column.role == Role::user) continue;
     const bool is_target = column.role == Role::target, is_group = column.role == Role::group;
+    const std::size_t feature = is_target || is_group ? 0 : feature_of(encoder.inputs()[input++]);
     const ColumnEncoder& read = is_target  ? encoder.target()
                                 : is_group ? encoder.groups()[group]
                                            : encoder.features()[feature];
@@ -60,11 +104,10 @@ CellColumns::CellColumns(const Encoder& encoder, std::uint32_t bins)
       made.position = group++;
     } else if (read.is_categorical()) {
       made.from = From::hot;
-      made.position = hot++;
-      made.first = static_cast<std::uint32_t>(encoder.run(feature++).first);
+      made.position = positions[feature];
+      made.first = static_cast<std::uint32_t>(encoder.run(feature).first);
     } else {
-      made.position = dense++;
-      ++feature;
+      made.position = positions[feature];
     }
     size_ += made.cells;
     columns_.push_back(std::move(made));
@@ -83,10 +126,14 @@ CellColumns::CellColumns(const Encoder& encoder, std::uint32_t bins)
 CellColumns::Column CellColumns::described(const ColumnSchema& column, const ColumnEncoder& encoder,
                                            std::uint32_t bins) const {
   Column made{.name = column.name};
-  if (column.type == ColumnType::numeric) {
+  const bool day = column.type == ColumnType::date, time = column.type == ColumnType::time;
+  if (column.type == ColumnType::numeric || day || time) {
     made.numeric = true;
-    made.lower = column.bounds->lower();
-    made.upper = column.bounds->upper();
+    made.written = day ? Written::day : time ? Written::time : Written::number;
+    made.order = column.order;
+    const Bounds& bounds = time ? *encoder.column().bounds : *column.bounds;  // days since 1970
+    made.lower = bounds.lower();
+    made.upper = bounds.upper();
     const double width = made.upper - made.lower;
     if (is_whole_number(made.lower) && is_whole_number(made.upper) && width <= kMostWhole) {
       const auto units = static_cast<std::uint32_t>(width);
@@ -194,17 +241,29 @@ double CellColumns::width(std::size_t j, std::uint32_t cell) const {
 std::string CellColumns::text(std::size_t j, std::uint32_t cell, Rng& rng) const {
   const Column& column = columns_[j];
   if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : std::string();
-  if (const std::optional<double> value = only(column, cell)) return written(*value);
+  if (const std::optional<double> value = only(column, cell)) return written(column, *value);
   const auto [low, high] = edges(column, cell);
-  return written(drawn(low, high, rng));
+  return written(
+      column, column.written == Written::day ? drawn_day(low, high, rng) : drawn(low, high, rng));
+}
+
+std::string CellColumns::written(const Column& column, double value) {
+  switch (column.written) {
+    case Written::number: return number_text(value);
+    case Written::day: return day_text(value, column.order);
+    case Written::time: return time_text(value);
+  }
+  return {};
 }
 
 std::string CellColumns::label(std::size_t j, std::uint32_t cell) const {
   const Column& column = columns_[j];
   if (!column.numeric) return cell < column.labels.size() ? column.labels[cell] : "other";
-  if (const std::optional<double> value = only(column, cell)) return written(*value);
+  if (const std::optional<double> value = only(column, cell)) return written(column, *value);
   const auto [low, high] = edges(column, cell);
-  return fmt::format("{:.4g} to {:.4g}", low, high);
+  return column.written == Written::number
+             ? fmt::format("{:.4g} to {:.4g}", low, high)
+             : fmt::format("{} to {}", written(column, low), written(column, high));
 }
 
 }  // namespace sotto

@@ -57,7 +57,7 @@ class CodeBook {
     std::size_t first = 0, levels = 0;       // 0 is null
     std::vector<std::uint16_t> stands = {};  // for the coarse levels
     enum class Kind { intercept, categorical, boolean, even, bent } kind = Kind::even;
-    double center = 0, reach = 1;
+    double center = 0, reach = 1, per_reach = 1;
     bool unit = false;  // numbers come in [0, 1]
     std::size_t coordinate = 0;
     std::size_t level(double value) const;  // of a number, without `first`

@@ -5,12 +5,13 @@
 //            where it may be missing. A numeric column between whole bounds at most kMostWhole
 //            apart has a cell for each whole number and bins of what lies between two of them; any
 //            other has equal bins of its bounds and a cell of its own for each bound, where clamped
-//            values pile up.
+//            values pile up. A date is the number of its day, a time that of its hours.
 // Guarantee  Every record has exactly one cell in every column, whatever its cells are. What is
 //            written for a cell depends on the schema and on fresh randomness.
 // Method     Arithmetic on encoded cells, which the encoder has clamped. A number is drawn
 //            uniformly from its bin, on a decimal grid that has at least a hundred points in it, so
-//            that rounding moves nothing over the edge of a bin. "other" is written as an empty
+//            that rounding moves nothing over the edge of a bin; a date is a whole day of it, a
+//            time is written in minutes. "other" is written as an empty
 //            cell, which reads as "other" again.
 // Numerics   A number within 1e-6 of a whole one is that whole one.
 // Reference  docs/math/synthesis.md.
@@ -64,12 +65,15 @@ class CellColumns {
 
  private:
   enum class From { dense, hot, target, group };
+  enum class Written { number, day, time };
   struct Column {
     std::string name;
     From from = From::dense;
     std::size_t position = 0;  // among the dense values, one-hot columns or groups
     std::uint32_t first = 0;   // coordinate of the first category
     bool numeric = false;
+    Written written = Written::number;
+    DateOrder order = DateOrder::year_first;  // of a day
     std::uint32_t stride = 0, cells = 0;
     std::size_t offset = 0;
     double lower = 0, upper = 0;           // of a number
@@ -81,6 +85,7 @@ class CellColumns {
   // The one number of a cell that has no other, and the edges of a bin.
   std::optional<double> only(const Column& column, std::uint32_t cell) const;
   std::pair<double, double> edges(const Column& column, std::uint32_t cell) const;
+  static std::string written(const Column& column, double value);
 
   std::vector<Column> columns_;
   std::optional<std::size_t> target_;
