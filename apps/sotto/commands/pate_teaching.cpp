@@ -98,6 +98,11 @@ Teaching teaching_of(const Arguments& arguments) {
   teaching.teachers = arguments.whole("teachers");
   check_target(teaching.facts, Task::classify, "teachers that vote", "a class");
   pate::check_partition(teaching.facts);
+  if (teaching.facts.encoder && teaching.facts.encoder->schema().drafted)
+    throw Unsupported(
+        "certificates of labels do not add up the cost of a schema that was estimated "
+        "from the data",
+        "declare its facts from public knowledge");
   return teaching;
 }
 
