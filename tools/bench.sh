@@ -24,12 +24,10 @@ if [ -x "$build/bin/sotto" ] && [ -n "$python" ]; then
   echo "== tables"
   "$python" bench/tables_bench.py "$build/bin/sotto" --most 1000000 --out "$build/results/tables.json"
 fi
-# Whole training of networks against an ordinary loop, both kinds of noise.
+# Whole training of networks against an ordinary loop; each run has the ratios of both kinds of noise.
 if [ -x "$build/bin/sotto-deep" ] && [ -x "$build/bin/sotto" ]; then
   for model in softmax mlp cnn cifar_cnn embedding lstm transformer; do
-    for noise in exact bulk; do
-      "$build/bin/sotto" bench dpsgd --model $model --noise $noise --epoch --json | tee "$build/results/epoch_${model}_$noise.json"
-    done
+    "$build/bin/sotto" bench dpsgd --model $model --epoch --json | tee "$build/results/epoch_$model.json"
   done
 fi
 [ $found = 1 ] || { echo "bench: no benchmark was built in $build/bin" >&2; exit 1; }

@@ -1,8 +1,8 @@
 // Models that carry records past the operations' tensors: in tangents, in storages and files that
 // have two names, in memory that nobody cleared, in operations that remember.
 #include <torch/csrc/autograd/forward_grad.h>
+#include <torch/custom_class.h>
 #include <torch/library.h>
-#include <torch/script.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -41,19 +41,19 @@ struct Level {
 };
 
 TEST_F(SmugglingModels, InTangents) {
-  refused("", [&](auto& a, auto& b) {  // of public numbers
+  refused("forward-mode", [&](auto& a, auto& b) {  // of public numbers
     const Level level;
     const auto dual = at::_make_dual(torch::ones({B, 6}), a, 0);
     const auto mean = std::get<1>(at::_unpack_dual(dual.mean(0), 0));
     return entropy(l(a - mean), b);
   });
-  refused("", [&](auto& a, auto& b) {
+  refused("forward-mode", [&](auto& a, auto& b) {
     const Level level;
     auto carrier = torch::ones({B, 6});
     carrier._set_fw_grad(a, 0, false);
     return entropy(l(a - carrier.mean(0)._fw_grad(0)), b);
   });
-  refused("", [&](auto& a, auto& b) {  // into a tangent whose memory is public
+  refused("forward-mode", [&](auto& a, auto& b) {  // into a tangent whose memory is public
     const Level level;
     auto sums = torch::zeros({6}), place = torch::zeros({6});
     sums._set_fw_grad(place, 0, false);
@@ -75,7 +75,7 @@ TEST_F(SmugglingModels, InStoragesThatTheyKeep) {
     return entropy(out, b);
   };
   watched(model, x, y, losses);
-  refused("", losses);
+  refused("not seen to be made", losses);
 }
 
 TEST_F(SmugglingModels, InOperationsThatRemember) {
@@ -89,14 +89,14 @@ TEST_F(SmugglingModels, InOperationsThatRemember) {
     return entropy(out, b);
   };
   watched(model, x, y, losses);
-  refused("", losses);
+  refused("unknown origin", losses);
   remembered = Tensor();
-  refused("", [&](auto& a, auto& b) {
+  refused("batch axis", [&](auto& a, auto& b) {
     return entropy(l(a - operation<Tensor(const c10::intrusive_ptr<Box>&)>("sotto_smuggle::unpack")
                              .call(c10::make_intrusive<Box>(a))),
                    b);
   });
-  refused("", [&](auto& a, auto& b) {
+  refused("batch axis", [&](auto& a, auto& b) {
     c10::Dict<std::string, Tensor> d;
     d.insert("x", a);
     return entropy(l(a - operation<Tensor(const c10::Dict<std::string, Tensor>&)>(
@@ -109,13 +109,27 @@ TEST_F(SmugglingModels, InOperationsThatRemember) {
 TEST_F(SmugglingModels, InMemoryWithTwoNames) {
   char name[] = "/tmp/sotto_two_names_XXXXXX";
   close(mkstemp(name));
-  refused("", [&](auto& a, auto& b) {
+  refused("not seen to be made", [&](auto& a, auto& b) {
     auto one = torch::from_file(name, true, B * 6, torch::kFloat).view({B, 6});
     one.copy_(a);
     const auto two = torch::from_file(name, true, B * 6, torch::kFloat).view({B, 6});
     return entropy(l(a - two.mean(0)), b);
   });
   std::remove(name);
+}
+
+// Nothing that is differentiated holds records; what is handed back along its graph does.
+TEST_F(SmugglingModels, AsGradientsOfPublicNumbers) {
+  refused("batch axis", [&](auto& a, auto& b) {
+    const auto w = torch::ones({6}, torch::requires_grad());
+    const auto h = torch::ones({B, 6}) * w;
+    return entropy(l(a - torch::autograd::grad({h}, {w}, {a})[0]), b);
+  });
+  refused("batch axis", [&](auto& a, auto& b) {
+    auto w = torch::ones({B, 6}, torch::requires_grad());
+    w.flip(0).backward(a);
+    return entropy(l(a - w.grad()), b);
+  });
 }
 
 // What an operation on public numbers returns without having written to it.
