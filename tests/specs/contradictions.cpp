@@ -17,10 +17,6 @@ namespace {
 // that leaves less room for slips.
 constexpr double kCoarse = 3e-2, kFine = 1e-3;
 
-constexpr Accountant kAccountants[] = {Accountant::pld,    Accountant::rdp,   Accountant::zcdp,
-                                       Accountant::gdp,    Accountant::basic, Accountant::advanced,
-                                       Accountant::optimal};
-
 double processor_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -45,9 +41,7 @@ class Examination {
 
   Findings run(Dice& dice) {
     if (dice.chance(0.1)) tolerance_ = kFine;
-    const Meet at_delta = everyone("epsilon", [&](const AccountOptions& o) {
-      return epsilon(question_.spec, Delta(question_.delta), o);
-    });
+    const Meet at_delta = everyone();
     if (dice.chance(0.25)) against_the_best(at_delta);
     if (!at_delta.answered()) return findings_;
     // ε(δ) ≤ e says δ(e) ≤ δ, and ε(δ) ≥ e says δ(e') ≥ δ for every e' below e.
@@ -81,37 +75,47 @@ class Examination {
     } catch (const std::exception& e) {
       report(fmt::format("{} by {}: {}", what, name(options.accountant), e.what()));
     }
-    const double seconds = processor_seconds() - start;
-    findings_.seconds[fmt::format("{} by {}", what, name(options.accountant))] += seconds;
-    if (seconds > findings_.slowest) {
-      findings_.slowest = seconds;
-      findings_.slowest_question =
-          fmt::format("{} by {}, delta {}, {}", what, name(options.accountant), question_.delta,
-                      to_json(spec).dump());
-    }
-    if (seconds > limits_.seconds)
-      findings_.slow.push_back(fmt::format("{} by {} took {:.1f} s | delta {} | {}", what,
-                                           name(options.accountant), seconds, question_.delta,
-                                           to_json(spec).dump()));
-    if (!answer) return answer;
-    ++findings_.answered;
-    findings_.two_sided += answer->lower > 0;
-    if (!(answer->lower >= 0 && answer->lower <= answer->upper && std::isfinite(answer->upper)))
-      report(fmt::format("{} by {} in [{}, {}]", what, name(options.accountant), answer->lower,
-                         answer->upper));
+    took(fmt::format("{} by {}", what, name(options.accountant)), spec,
+         processor_seconds() - start);
+    if (answer) take(what, *answer);
     return answer;
   }
 
-  template <class Ask>
-  Meet everyone(const std::string& what, const Ask& f) {
-    Meet meet;
-    for (const Accountant a : kAccountants) {
-      if (const auto b = ask(what, question_.spec, {.accountant = a, .tolerance = tolerance_}, f))
-        meet.include(*b);
+  void took(const std::string& what, const Spec& spec, double seconds) {
+    findings_.seconds[what] += seconds;
+    const std::string question =
+        fmt::format("delta {} | {}", question_.delta, to_json(spec).dump());
+    if (seconds > findings_.slowest) {
+      findings_.slowest = seconds;
+      findings_.slowest_question = what + ", " + question;
     }
-    if (meet.lower > meet.upper)
-      report(fmt::format("{}: lower {} by {} > upper {} by {}", what, meet.lower, meet.lower_by,
-                         meet.upper, meet.upper_by));
+    if (seconds > limits_.seconds)
+      findings_.slow.push_back(fmt::format("{} took {:.1f} s | {}", what, seconds, question));
+  }
+
+  void take(const std::string& what, const Bound& b) {
+    ++findings_.answered;
+    findings_.two_sided += b.lower > 0;
+    if (!(b.lower >= 0 && b.lower <= b.upper && std::isfinite(b.upper)))
+      report(fmt::format("{} by {} in [{}, {}]", what, name(b.accountant), b.lower, b.upper));
+  }
+
+  // All of them at once, as `sotto account --compare` asks: they share what they can.
+  Meet everyone() {
+    Meet meet;
+    const double start = processor_seconds();
+    try {
+      for (const Comparison& line :
+           compare(question_.spec, Delta(question_.delta), {.tolerance = tolerance_})) {
+        ++findings_.asked;
+        if (!line.bound) continue;
+        take("epsilon", *line.bound);
+        meet.include(*line.bound);
+      }
+    } catch (const std::exception& e) {
+      report(fmt::format("epsilon by all: {}", e.what()));
+    }
+    took("epsilon by all", question_.spec, processor_seconds() - start);
     return meet;
   }
 

@@ -52,8 +52,8 @@ Bound checked(Bound b, const char* what) {
   return b;
 }
 
-Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta,
-                 const AccountOptions& options) {
+Bound epsilon_by(Accountant accountant, const Spec& spec, const CompositionAccount& composition,
+                 Delta delta, const AccountOptions& options) {
   switch (accountant) {
     case Accountant::pld:
       return pld_epsilon(spec, delta, options.tolerance,
@@ -61,9 +61,9 @@ Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta,
     case Accountant::rdp: return rdp_epsilon(spec, delta);
     case Accountant::zcdp: return zcdp_epsilon(spec, delta);
     case Accountant::gdp: return gdp_epsilon(spec, delta);
-    case Accountant::basic: return basic_epsilon(spec, delta);
-    case Accountant::advanced: return advanced_epsilon(spec, delta);
-    case Accountant::optimal: return optimal_epsilon(spec, delta);
+    case Accountant::basic: return composition.basic_epsilon(delta);
+    case Accountant::advanced: return composition.advanced_epsilon(delta);
+    case Accountant::optimal: return composition.optimal_epsilon(delta);
     case Accountant::automatic: break;
   }
   invariant_broken("automatic is not an accountant of its own");
@@ -71,16 +71,17 @@ Bound epsilon_by(Accountant accountant, const Spec& spec, Delta delta,
 
 // The smallest δ whose ε is at most the one given, by bisection on ln δ: for accountants that only
 // know ε(δ).
-Bound delta_by_inversion(Accountant accountant, const Spec& spec, double eps) {
+Bound delta_by_inversion(Accountant accountant, const Spec& spec,
+                         const CompositionAccount& composition, double eps) {
   const auto fits = [&](double log_delta) {
     try {
-      return epsilon_by(accountant, spec, Delta(std::exp(log_delta)), {}).upper <= eps;
+      return epsilon_by(accountant, spec, composition, Delta(std::exp(log_delta)), {}).upper <= eps;
     } catch (const AccountingError&) {
       return false;
     }
   };
   constexpr double kSmallest = -690, kLargest = -1e-9;
-  (void)epsilon_by(accountant, spec, Delta(std::exp(kLargest)),
+  (void)epsilon_by(accountant, spec, composition, Delta(std::exp(kLargest)),
                    {});  // an event it cannot express is refused, not inverted
   Bound b{1, 0, accountant, "inverted from epsilon as a function of delta"};
   if (!fits(kLargest)) return b;
@@ -91,19 +92,20 @@ Bound delta_by_inversion(Accountant accountant, const Spec& spec, double eps) {
   return b;
 }
 
-Bound delta_by(Accountant accountant, const Spec& spec, double eps, double tolerance) {
+Bound delta_by(Accountant accountant, const Spec& spec, const CompositionAccount& composition,
+               double eps, double tolerance) {
   switch (accountant) {
     case Accountant::pld: return pld_delta(spec, eps, tolerance);
     case Accountant::rdp: return rdp_delta(spec, eps);
     case Accountant::zcdp: return zcdp_delta(spec, eps);
     case Accountant::gdp: return gdp_delta(spec, eps);
     case Accountant::optimal:
-      if (const auto b = optimal_delta(spec, eps)) return *b;
-      return delta_by_inversion(accountant, spec, eps);
+      if (const auto b = composition.optimal_delta(eps)) return *b;
+      return delta_by_inversion(accountant, spec, composition, eps);
     case Accountant::basic:
       if (const auto b = shuffled_delta(spec, eps)) return *b;
-      return delta_by_inversion(accountant, spec, eps);
-    default: return delta_by_inversion(accountant, spec, eps);
+      return delta_by_inversion(accountant, spec, composition, eps);
+    default: return delta_by_inversion(accountant, spec, composition, eps);
   }
 }
 
@@ -153,7 +155,10 @@ Bound best_of_all(const Spec& spec, const AccountOptions& o, const Best::Ask& as
     return b;
   }
   if (gdp_is_exact(spec)) return best.try_one(Accountant::gdp), best.answer();
-  if (optimal_is_exact(spec)) return best.try_one(Accountant::optimal), best.answer();
+  if (optimal_is_exact(spec)) {
+    best.try_one(Accountant::optimal);
+    if (best.tight(o.tolerance)) return best.answer();  // not beyond what its sums reach
+  }
   // One shuffled event: composition has nothing to add.
   if (lone_shuffled(spec)) return best.try_one(Accountant::basic), best.answer();
   best.try_one(Accountant::pld);
@@ -172,7 +177,8 @@ Bound best_of_all(const Spec& spec, const AccountOptions& o, const Best::Ask& as
 Bound epsilon(const Spec& spec, Delta delta, const AccountOptions& options) {
   check_options(options);
   if (spec.events.empty()) return {0, 0, Accountant::basic, "nothing was done"};
-  const auto ask = [&](Accountant a) { return epsilon_by(a, spec, delta, options); };
+  const CompositionAccount composition(spec);
+  const auto ask = [&](Accountant a) { return epsilon_by(a, spec, composition, delta, options); };
   if (options.accountant != Accountant::automatic)
     return checked(ask(options.accountant), "epsilon");
   return best_of_all(spec, options, ask, "epsilon");
@@ -184,8 +190,9 @@ Bound delta(const Spec& spec, double eps, const AccountOptions& options) {
     throw InvalidArgument(fmt::format("epsilon is {}; it must be a finite number, 0 or more", eps));
   }
   if (spec.events.empty()) return {0, 0, Accountant::basic, "nothing was done"};
+  const CompositionAccount composition(spec);
   const auto ask = [&](Accountant a) {
-    Bound b = delta_by(a, spec, eps, options.tolerance);
+    Bound b = delta_by(a, spec, composition, eps, options.tolerance);
     b.upper = std::min(1.0, b.upper);
     return b;
   };
@@ -195,12 +202,16 @@ Bound delta(const Spec& spec, double eps, const AccountOptions& options) {
 
 std::vector<Comparison> compare(const Spec& spec, Delta delta, const AccountOptions& options) {
   std::vector<Comparison> table;
+  const CompositionAccount composition(spec);
   for (Accountant a : kAll) {
     AccountOptions one = options;
     one.accountant = a;
     Comparison line{a, std::nullopt, {}};
     try {
-      line.bound = epsilon(spec, delta, one);
+      check_options(one);
+      line.bound = spec.events.empty()
+                       ? epsilon(spec, delta, one)
+                       : checked(epsilon_by(a, spec, composition, delta, one), "epsilon");
     } catch (const Error& e) {
       if (e.code() == ErrorCode::internal || e.code() == ErrorCode::interrupted) throw;
       line.refusal = e.what();

@@ -3,8 +3,12 @@
 
 #include <cmath>
 #include <ctime>
+#include <thread>
+#include <vector>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/composition/optimal.hpp"
+#include "sotto/accounting/renyi/renyi.hpp"
 
 namespace sotto::hard_specs_test {
 
@@ -261,6 +265,83 @@ TEST(HardSpecs, RunsTooUnequalForOneGridAreAddedUp) {
   const Bound twice =
       by(Accountant::pld, {Relation::zero_out, {repeat(compose({drawn, often}), 2)}}, delta);
   EXPECT_GE(twice.upper, once.upper);
+}
+
+// Sums over the outcomes of so many responses would not end; in the limit they are Gaussian.
+TEST(HardSpecs, RepetitionsWithoutNumberAreAnsweredAtOnce) {
+  const std::uint64_t half = 500'000'000'000'000'000;
+  const Spec equal{Relation::add_remove, {repeat(PureEvent{1e-9}, 2 * half)}};
+  const Spec nearly{Relation::add_remove,
+                    {repeat(PureEvent{1e-9}, half), repeat(PureEvent{1.0000001e-9}, half)}};
+  const double limit = by(Accountant::gdp, {Relation::add_remove, {GdpEvent{1}}}).upper;
+  for (const Spec& spec : {equal, nearly}) {
+    Bound b;
+    EXPECT_LT(seconds_of([&] { b = by(Accountant::optimal, spec); }), 2);
+    EXPECT_GE(b.upper, limit * (1 - 1e-6));
+    EXPECT_LE(b.upper, limit * 1.002);
+    EXPECT_LE(b.lower, limit * (1 + 1e-6));
+    EXPECT_GE(b.lower, limit * 0.998);
+  }
+  // At a δ beyond the grid's reach the others are asked too; 37.449 in the limit.
+  const Bound far = by(Accountant::automatic, equal, 1e-300);
+  EXPECT_GE(far.upper, 37.448);
+  EXPECT_LE(far.upper, 37.8);
+}
+
+TEST(HardSpecs, OutcomesTakenInStretchesEncloseTheirSum) {
+  const std::vector<ApproximateDp> many = {{1e-5, 0, 100'000'000'000}};
+  for (const double eps : {1.0, 5.0, 10.0, 20.0, 40.0}) {
+    const Enclosure sum = optimal_delta_equal(1e-5, 100'000'000'000, eps);
+    const Enclosure grid = optimal_delta(many, eps);
+    EXPECT_LE(grid.lower, sum.upper) << eps;
+    EXPECT_GE(grid.upper, sum.lower) << eps;
+    EXPECT_LE(grid.upper, sum.upper * 1.02) << eps;
+    EXPECT_GE(grid.lower, sum.lower * 0.98) << eps;
+  }
+}
+
+// Two events of one ε, whose counts together are more than a number of 64 bits holds.
+TEST(HardSpecs, CountsThatOverflowTogetherAreNotCheap) {
+  const std::uint64_t most = 10'000'000'000'000'000'000u;
+  const Spec spec{
+      Relation::add_remove,
+      {repeat(PureEvent{1e-10}, most), repeat(RandomizedResponseEvent{1e-10, 2}, most)}};
+  const double limit =
+      by(Accountant::gdp, {Relation::add_remove, {GdpEvent{1e-10 * std::sqrt(2e19)}}}).upper;
+  EXPECT_GE(by(Accountant::optimal, spec).upper, limit * (1 - 1e-6));
+  EXPECT_LE(by(Accountant::optimal, spec).upper, limit * 1.01);
+}
+
+// Nothing is composed: no composition theorem may cost more than the mechanism itself.
+TEST(HardSpecs, OneMechanismCostsWhatItCosts) {
+  const Spec specs[] = {
+      {Relation::add_remove, {poisson_sampled(GaussianEvent::from_multiplier(1), 0.01)}},
+      {Relation::replace_one, {ShuffledEvent{1000, share(RandomizedResponseEvent{1, 4})}}},
+      {Relation::add_remove, {ZcdpEvent{0.1}}}};
+  for (const Spec& spec : specs) {
+    const double itself = by(Accountant::basic, spec).upper;
+    EXPECT_LE(by(Accountant::advanced, spec).upper, itself * 1.01);
+    EXPECT_LE(by(Accountant::optimal, spec).upper, itself * 1.01);
+  }
+}
+
+// What a curve keeps is made when it is first asked for, whoever asks.
+TEST(HardSpecs, ACurveMayBeAskedByManyThreads) {
+  PrivateSelectionEvent chosen;
+  chosen.mean = 10;
+  chosen.event = share(poisson_sampled(LaplaceEvent::from_multiplier(2), 0.1));
+  const RenyiCurve alone(chosen, Relation::add_remove), shared(chosen, Relation::add_remove);
+  std::vector<double> expected, found(64);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    expected.push_back(alone(1.5 + static_cast<double>(i)));
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t i = t; i < found.size(); i += 4)
+        found[i] = shared(1.5 + static_cast<double>(i));
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace sotto::hard_specs_test

@@ -38,7 +38,7 @@ class Members {
     double v = number(key);
     if (!(v >= 0) || v != std::floor(v) || v > 9007199254740992.0) {
       throw DataError(
-          fmt::format("{}.{} is {}; it must be a whole number, 0 or more", where_, key, v));
+          fmt::format("{}.{} is {}; it must be a whole number from 0 to 2^53", where_, key, v));
     }
     return static_cast<std::uint64_t>(v);
   }

@@ -34,10 +34,12 @@ EpsilonCurve remembered(EpsilonCurve curve) {
   };
 }
 
+}  // namespace
+
 // Runs as (ε, δ) parts, once the δ of each mechanism that needs one is chosen.
-class Parts {
+class CompositionAccount::Parts {
  public:
-  Parts(const Spec& spec) {
+  explicit Parts(const Spec& spec) {
     const Relation relation = spec.relation;
     for (const Run& run : run_lengths(spec.event())) {
       const auto pair = pure_parameters(run.event, relation);
@@ -53,6 +55,8 @@ class Parts {
   }
   bool all_fixed() const { return open_.empty(); }
   bool exact() const { return exact_; }
+  // One mechanism that runs once: nothing is composed.
+  bool alone() const { return fixed_.empty() && mechanisms_ == 1; }
   double own_delta() const { return own_delta_; }
 
   // total: the δ that all open mechanisms together may use.
@@ -74,13 +78,15 @@ class Parts {
   bool exact_ = true;
 };
 
+namespace {
+
 bool finite(const std::vector<ApproximateDp>& parts) {
   return std::ranges::all_of(parts,
                              [](const ApproximateDp& p) { return std::isfinite(p.epsilon); });
 }
 
 // The smallest f(parts, slack) over splits of `room` into what open mechanisms use and a slack.
-template <class F>
+template <class Parts, class F>
 double best_split(const Parts& parts, double room, F f) {
   if (parts.all_fixed()) return f(parts.at(0), room);
   const auto value = [&](double x) {  // the share is a logistic function of x
@@ -92,6 +98,7 @@ double best_split(const Parts& parts, double room, F f) {
   return minimise(value, -6, 6, 6, 0.5).value;
 }
 
+template <class Parts>
 double room_for(const Parts& parts, Delta delta, std::string_view accountant) {
   if (parts.own_delta() == 0) return delta.value();
   // A difference of zero is exact: the mechanisms may use all of δ themselves.
@@ -107,6 +114,7 @@ double finite_or_refuse(double epsilon, std::string_view accountant) {
 }
 
 constexpr const char* kShuffledWords = "amplification by shuffling";
+constexpr const char* kAlone = "the guarantee of the only mechanism";
 
 // Whoever forgets all other outputs still has one.
 double shuffled_alone(const Spec& spec, Delta delta) {
@@ -119,16 +127,23 @@ double shuffled_alone(const Spec& spec, Delta delta) {
 
 }  // namespace
 
-Bound basic_epsilon(const Spec& spec, Delta delta) {
-  if (const auto event = lone_shuffled(spec)) {
-    const ShuffledGuarantee known(*event, spec.relation, true);
+CompositionAccount::CompositionAccount(const Spec& spec) : spec_(spec) {}
+
+const CompositionAccount::Parts& CompositionAccount::parts() const {
+  if (!parts_) parts_ = std::make_shared<const Parts>(spec_);
+  return *parts_;
+}
+
+Bound CompositionAccount::basic_epsilon(Delta delta) const {
+  if (const auto event = lone_shuffled(spec_)) {
+    const ShuffledGuarantee known(*event, spec_.relation, true);
     return {known.epsilon_upper(delta.value()), known.epsilon_lower(delta), Accountant::basic,
             kShuffledWords};
   }
-  const Parts parts(spec);
+  const Parts& parts = this->parts();
   const double room = room_for(parts, delta, "basic");
   const double epsilon = basic_composition(parts.at(room)).epsilon;
-  return {finite_or_refuse(epsilon, "basic"), shuffled_alone(spec, delta), Accountant::basic,
+  return {finite_or_refuse(epsilon, "basic"), shuffled_alone(spec_, delta), Accountant::basic,
           "sums of epsilon and delta"};
 }
 
@@ -140,10 +155,13 @@ std::optional<Bound> shuffled_delta(const Spec& spec, double epsilon) {
                kShuffledWords};
 }
 
-Bound advanced_epsilon(const Spec& spec, Delta delta) {
-  const Parts parts(spec);
+Bound CompositionAccount::advanced_epsilon(Delta delta) const {
+  const Parts& parts = this->parts();
   const double room = room_for(parts, delta, "advanced");
   if (!(room > 0)) refuse_failure_probability("advanced", parts.own_delta(), delta.value());
+  if (parts.alone())
+    return {finite_or_refuse(parts.at(room)[0].epsilon, "advanced"), 0, Accountant::advanced,
+            kAlone};
   bool improved = true;
   double best = best_split(parts, room, [&](const std::vector<ApproximateDp>& list, double slack) {
     return advanced_epsilon_kov(list, Delta(slack));
@@ -158,30 +176,39 @@ Bound advanced_epsilon(const Spec& spec, Delta delta) {
                    : "advanced composition of Dwork, Rothblum and Vadhan"};
 }
 
-Bound optimal_epsilon(const Spec& spec, Delta delta) {
-  const Parts parts(spec);
+Bound CompositionAccount::optimal_epsilon(Delta delta) const {
+  const Parts& parts = this->parts();
   const std::string conversion =
       parts.all_fixed()
           ? "optimal composition of (epsilon, delta) guarantees"
           : "optimal composition of (epsilon, delta) guarantees at a chosen split of delta";
   if (parts.all_fixed()) {
     const auto list = parts.at(0);
-    const Enclosure e = optimal_epsilon(list, delta);
+    const Enclosure e = sotto::optimal_epsilon(list, delta);
     if (!std::isfinite(e.upper))
       refuse_failure_probability("optimal", total_delta(list), delta.value());
     return {e.upper, parts.exact() ? e.lower : 0, Accountant::optimal, conversion};
   }
   const double room = room_for(parts, delta, "optimal");
+  if (parts.alone()) {
+    // At δ, or pure and then as the worst of all pure mechanisms.
+    const auto pure = parts.at(0);
+    const double best =
+        std::min(parts.at(room)[0].epsilon, std::isfinite(pure[0].epsilon)
+                                                ? sotto::optimal_epsilon(pure, delta, 1e-3).upper
+                                                : kInfinity);
+    return {finite_or_refuse(best, "optimal"), 0, Accountant::optimal, kAlone};
+  }
   const double best = best_split(parts, room, [&](const std::vector<ApproximateDp>& list, double) {
-    return optimal_epsilon(list, delta, 1e-3).upper;
+    return sotto::optimal_epsilon(list, delta, 1e-3).upper;
   });
   return {finite_or_refuse(best, "optimal"), 0, Accountant::optimal, conversion};
 }
 
-std::optional<Bound> optimal_delta(const Spec& spec, double epsilon) {
-  const Parts parts(spec);
+std::optional<Bound> CompositionAccount::optimal_delta(double epsilon) const {
+  const Parts& parts = this->parts();
   if (!parts.all_fixed()) return std::nullopt;
-  const Enclosure d = optimal_delta(parts.at(0), epsilon, kOptimalPrecision);
+  const Enclosure d = sotto::optimal_delta(parts.at(0), epsilon, kOptimalPrecision);
   return Bound{d.upper, parts.exact() ? d.lower : 0, Accountant::optimal,
                "optimal composition of (epsilon, delta) guarantees"};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "sotto/accounting/composition/amplification.hpp"
@@ -28,7 +29,7 @@ namespace {
 class ByRenyi {
  public:
   ByRenyi(const Event& event, Relation relation)
-      : state_(std::make_shared<State>(State{event, relation})) {}
+      : state_(std::make_shared<State>(event, relation)) {}
 
   double operator()(double delta) const {
     if (delta <= 0) return kInfinity;
@@ -44,13 +45,16 @@ class ByRenyi {
 
  private:
   struct State {
+    State(const Event& e, Relation r) : event(e), relation(r) {}
     Event event;
     Relation relation;
     RenyiBound divergence = nullptr;
     double failure = 0, largest_order = 0;
+    std::mutex mutex;  // of making it
   };
   const State& curve() const {
     State& s = *state_;
+    const std::scoped_lock lock(s.mutex);
     if (!s.divergence) {
       const RenyiCurve curve(s.event, s.relation);
       s.failure = curve.delta();
@@ -196,7 +200,7 @@ double pure_selection(const PrivateSelectionEvent& e, Relation relation) {
 class ByProfile {
  public:
   ByProfile(const PrivateSelectionEvent& e, Relation relation)
-      : state_(std::make_shared<State>(State{e, Spec{relation, {*e.event}}})) {}
+      : state_(std::make_shared<State>(e, relation)) {}
 
   double operator()(double delta) const {
     const PrivateSelectionEvent& e = state_->selection;
@@ -208,6 +212,7 @@ class ByProfile {
         return kInfinity;
     const double room = next_down(delta / std::max(1.0, e.mean));
     if (!(room > 0 && room < 1)) return kInfinity;
+    const std::scoped_lock lock(state_->mutex);
     try {
       return e.mean == 1 && tnb() ? one(delta) : widen_up(add_up(one(room), shift()), 8 * kUlp);
     } catch (const Error& error) {
@@ -219,8 +224,11 @@ class ByProfile {
  private:
   static constexpr double kTolerance = 1e-3, kGlance = 2e-2;
   struct State {
+    State(const PrivateSelectionEvent& e, Relation relation)
+        : selection(e), run{relation, {*e.event}} {}
     PrivateSelectionEvent selection;
     Spec run;
+    std::mutex mutex;  // of what is made when it is first asked for, and of the account's own notes
     double shift = -1;
     std::optional<PldAccount> account = std::nullopt;  // of one run, made when it is first asked
   };

@@ -12,16 +12,19 @@
 namespace sotto {
 namespace {
 
+constexpr std::uint64_t kMostSummed = 1'000'000'000;
+
 // Parts with ε > 0, equal ε merged, in decreasing ε.
 std::vector<ApproximateDp> pure_parts(std::span<const ApproximateDp> parts) {
   std::vector<ApproximateDp> out;
   for (const ApproximateDp& p : parts) {
     if (p.epsilon == 0) continue;
     const auto same = std::ranges::find(out, p.epsilon, &ApproximateDp::epsilon);
-    if (same == out.end()) {
+    std::uint64_t both = 0;
+    if (same == out.end() || __builtin_add_overflow(same->count, p.count, &both)) {
       out.push_back({p.epsilon, 0, p.count});
     } else {
-      same->count += p.count;
+      same->count = both;
     }
   }
   std::ranges::sort(out, std::greater{}, &ApproximateDp::epsilon);
@@ -36,11 +39,15 @@ class PureCurve {
  public:
   PureCurve(std::vector<ApproximateDp> parts, double delta_scale, double precision)
       : parts_(std::move(parts)) {
-    if (parts_.size() > 1) grid_ = compose_on_grid(parts_, delta_scale, precision);
+    if (on_grid()) grid_ = compose_on_grid(parts_, delta_scale, precision);
+  }
+  // Different parts, or so many equal ones that a sum would not end.
+  bool on_grid() const {
+    return parts_.size() > 1 || (parts_.size() == 1 && parts_[0].count > kMostSummed);
   }
   Enclosure delta(double epsilon) const {
     if (parts_.empty()) return {0, 0};
-    if (parts_.size() == 1) return optimal_delta_equal(parts_[0].epsilon, parts_[0].count, epsilon);
+    if (!on_grid()) return optimal_delta_equal(parts_[0].epsilon, parts_[0].count, epsilon);
     return {grid_.delta_lower(epsilon), grid_.delta_upper(epsilon)};
   }
   double largest() const { return basic_composition(parts_).epsilon; }
@@ -103,13 +110,20 @@ Enclosure optimal_delta(std::span<const ApproximateDp> parts, double epsilon, do
   if (!(epsilon >= 0))
     throw InvalidArgument(fmt::format("epsilon is {}; it must be 0 or more", epsilon));
   const double failed = total_delta(parts);
-  // The scale of δ only sets how much tail may be cut; a first look with a coarse grid finds it.
   const auto pure = pure_parts(parts);
-  const Enclosure rough = PureCurve(pure, 1e-12, 0.1).delta(epsilon);
-  const Enclosure fine =
-      pure.size() > 1
-          ? PureCurve(pure, std::max(1e-290, rough.upper * 0.1), precision).delta(epsilon)
-          : rough;
+  // The scale of δ only sets how much tail may be cut; looks with a coarse grid find it, each for a
+  // δ that is up to seven digits smaller.
+  double scale = 1e-12;
+  PureCurve curve(pure, scale, 0.1);
+  if (curve.on_grid()) {
+    for (double d = curve.delta(epsilon).upper; d < scale && scale > 1e-290;
+         d = curve.delta(epsilon).upper) {
+      scale = std::max(1e-290, 0.1 * d);
+      curve = PureCurve(pure, scale, 0.1);
+    }
+    curve = PureCurve(pure, std::max(1e-290, 0.1 * curve.delta(epsilon).upper), precision);
+  }
+  const Enclosure fine = curve.delta(epsilon);
   return {with_failures(failed * (1 - 1e-12), fine.lower) * (1 - 1e-15),
           std::min(1.0, widen_up(with_failures(failed, fine.upper), 4 * kUlp))};
 }

@@ -16,6 +16,7 @@ constexpr double kSmallestTerm =
     1e-250;                          // below, ratios would carry the error of a subnormal number on
 constexpr double kLine = 1e-14;      // relative error of the line
 constexpr double kTermError = 1e-9;  // relative error of a sum of terms by their ratios
+constexpr std::uint64_t kLook = 16;  // terms between two looks at what is left
 
 class GivenLows {
  public:
@@ -44,13 +45,13 @@ class GivenLows {
       sum += term * (dh - line);
       const double ratio = static_cast<double>(n - h) / (dh + 1) * odds;
       term *= ratio;
-      // Past the mean the ratios fall: what is left is at most a geometric sum.
-      if (ratio < 1) {
-        const double left = term / (1 - ratio) * (dh + 1 - line + ratio / (1 - ratio));
-        if (left <= kLeftOut * sum || left < 1e-300) {
-          if (above_) sum += left;
-          break;
-        }
+      // Past the mean the ratios fall: what is left is at most a geometric sum. To look takes
+      // longer than a term.
+      if ((h - first) % kLook != 0 || !(ratio < 1)) continue;
+      const double left = term / (1 - ratio) * (dh + 1 - line + ratio / (1 - ratio));
+      if (left <= kLeftOut * sum || left < 1e-300) {
+        if (above_) sum += left;
+        break;
       }
     }
     return (draw_.high - draw_.middle) * sum;

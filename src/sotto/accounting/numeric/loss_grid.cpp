@@ -10,6 +10,13 @@
 namespace sotto {
 namespace {
 
+// Every so many masses one is computed, the others follow by their ratios: the fraction they err by
+// stays below 1e-13. A ratio to a subnormal number would carry its error on.
+constexpr std::uint64_t kExactMass = 64;
+constexpr double kSmallestMass = 1e-290;
+// More outcomes than this are taken in stretches, each a small part of a standard deviation.
+constexpr std::uint64_t kMostStretches = 1 << 17;
+
 struct Law {
   long first = 0;
   std::vector<double> mass;
@@ -80,32 +87,94 @@ struct RunLaws {
   double lost = 0;
 };
 
-RunLaws laws_of(const ApproximateDp& part, double h, double tail) {
-  const double e = part.epsilon, p = 1 / (1 + std::exp(-e)), q = 1 / (1 + std::exp(e));
-  const auto n = part.count;
-  const Range r = likely(n, p, q, tail / (static_cast<double>(n) + 1));
-  const auto loss = [&](std::uint64_t i) {
-    return (2 * static_cast<double>(i) - static_cast<double>(n)) * e;
-  };
-  RunLaws laws;
-  const long first = static_cast<long>(std::floor(loss(r.low) / h)) - 1;
-  const auto size =
-      static_cast<std::size_t>(static_cast<long>(std::ceil(loss(r.high) / h)) + 2 - first);
-  laws.upper = laws.lower = laws.other = {first, std::vector<double>(size, 0.0)};
-  laws.lost = tail;  // all outcomes left out, each below tail/(n+1)
-  for (std::uint64_t i = r.low; i <= r.high; ++i) {
-    const double mass = std::exp(log_binomial_pmf(n, i, p, q)), l = loss(i);
-    const auto below = static_cast<long>(std::floor(l / h));
-    const double share =
-        std::clamp(std::expm1(static_cast<double>(below) * h - l) / std::expm1(-h), 0.0, 1.0);
-    laws.upper.at(below + 1) += mass * share;
-    laws.upper.at(below) += mass * (1 - share);
-    const auto nearest = static_cast<long>(std::lround(l / h));
-    laws.lower.at(nearest) += mass;
-    laws.other.at(nearest) += mass * std::exp(static_cast<double>(nearest) * h - l);
+// The law of n outcomes of a randomized response, taken one after the other or, where there are
+// very many, a stretch at a time.
+class ResponseLaws {
+ public:
+  ResponseLaws(const ApproximateDp& part, double h, double tail)
+      : n_(part.count),
+        e_(part.epsilon),
+        p_(1 / (1 + std::exp(-part.epsilon))),
+        q_(1 / (1 + std::exp(part.epsilon))),
+        h_(h),
+        whole_(std::expm1(-h)),
+        range_(likely(n_, p_, q_, tail / (static_cast<double>(n_) + 1))) {
+    const long first = static_cast<long>(std::floor(loss(range_.low) / h)) - 1;
+    const auto size =
+        static_cast<std::size_t>(static_cast<long>(std::ceil(loss(range_.high) / h)) + 2 - first);
+    laws_.upper = laws_.lower = laws_.other = {first, std::vector<double>(size, 0.0)};
+    laws_.lost = tail;  // all outcomes left out, each below tail/(n+1)
+    if (const std::uint64_t stretch = (range_.high - range_.low) / kMostStretches; stretch > 1)
+      in_stretches(stretch);
+    else
+      one_by_one();
   }
-  return laws;
-}
+  RunLaws take() && { return std::move(laws_); }
+
+ private:
+  double loss(std::uint64_t i) const {
+    const std::uint64_t rest = n_ - i;  // differences of such large numbers as numbers, not doubles
+    return (i >= rest ? static_cast<double>(i - rest) : -static_cast<double>(rest - i)) * e_;
+  }
+  double mass(std::uint64_t i) const { return std::exp(log_binomial_pmf(n_, i, p_, q_)); }
+
+  void one_by_one() {
+    const double odds = std::exp(e_);
+    double m = 0;
+    for (std::uint64_t i = range_.low; i <= range_.high; ++i) {
+      if ((i - range_.low) % kExactMass == 0 || m < kSmallestMass || !std::isfinite(odds)) {
+        m = mass(i);
+      } else {
+        m *= static_cast<double>(n_ - i + 1) / static_cast<double>(i) * odds;
+      }
+      const double l = loss(i);
+      add_upper(l, m);
+      add_lower(l, m, m);
+    }
+  }
+
+  // Probabilities are log-concave: those of a stretch are at most a geometric sequence with its
+  // first ratio, and at least one through both its ends. From above all of it has its largest loss,
+  // from below its smallest.
+  void in_stretches(std::uint64_t length) {
+    for (std::uint64_t i = range_.low;; i += length) {
+      const std::uint64_t last = std::min(range_.high, i + length - 1);
+      const double terms = static_cast<double>(last - i + 1), at = log_binomial_pmf(n_, i, p_, q_);
+      const double first_ratio =
+          std::log(static_cast<double>(n_ - i) / static_cast<double>(i + 1)) + e_;
+      const double most = std::exp(at) * geometric(first_ratio, terms);
+      const double chord = last == i ? 0 : (log_binomial_pmf(n_, last, p_, q_) - at) / (terms - 1);
+      const double least = std::exp(at) * geometric(chord, terms);
+      add_upper(loss(last), most);
+      add_lower(loss(i), std::min(least, most), most);
+      if (last == range_.high) return;
+    }
+  }
+  // 1 + r + … + r^(n−1) for r = e^x.
+  static double geometric(double x, double n) {
+    return std::abs(x) < 1e-12 ? n * std::exp(std::max(0.0, x) * n)
+                               : std::expm1(n * x) / std::expm1(x);
+  }
+
+  void add_upper(double l, double m) {
+    const auto below = static_cast<long>(std::floor(l / h_));
+    const double share =
+        std::clamp(std::expm1(static_cast<double>(below) * h_ - l) / whole_, 0.0, 1.0);
+    laws_.upper.at(below + 1) += m * share;
+    laws_.upper.at(below) += m * (1 - share);
+  }
+  // m under P, and other·e^(−l) under Q.
+  void add_lower(double l, double m, double other) {
+    const auto nearest = static_cast<long>(std::lround(l / h_));
+    laws_.lower.at(nearest) += m;
+    laws_.other.at(nearest) += other * std::exp(static_cast<double>(nearest) * h_ - l);
+  }
+
+  std::uint64_t n_;
+  double e_, p_, q_, h_, whole_;
+  Range range_;
+  RunLaws laws_;
+};
 
 }  // namespace
 
@@ -149,7 +218,7 @@ GridComposition compose_on_grid(std::span<const ApproximateDp> parts, double del
   Law upper{0, {1}}, lower{0, {1}}, other{0, {1}};
   double operations = 64;
   for (const ApproximateDp& p : parts) {
-    RunLaws laws = laws_of(p, h, tail);
+    const RunLaws laws = ResponseLaws(p, h, tail).take();
     out.lost_ += laws.lost;
     upper = convolve(upper, laws.upper);
     lower = convolve(lower, laws.lower);
@@ -160,6 +229,8 @@ GridComposition compose_on_grid(std::span<const ApproximateDp> parts, double del
     cut(lower, keep);
     cut(other, keep);
     operations += static_cast<double>(std::min(upper.mass.size(), laws.upper.mass.size())) + 64;
+    // n·p is rounded, which moves ln of a probability by that times its distance from the mean.
+    operations += 2 * deviations * std::sqrt(static_cast<double>(p.count));
   }
   out.first_upper_ = upper.first, out.upper_ = std::move(upper.mass);
   out.first_lower_ = lower.first, out.lower_ = std::move(lower.mass),
@@ -183,6 +254,7 @@ double GridComposition::delta_lower(double epsilon) const {
   for (std::size_t i = lower_.size(); i-- > 0;) {
     const double loss = static_cast<double>(first_lower_ + static_cast<long>(i)) * step_;
     // Cells are wider than a step after many compositions, so look well below ε before stopping.
+    if (lower_other_[i] < kSmallestMass) continue;  // may be more than it seems
     const double q = lower_other_[i] * std::exp(std::min(700.0, epsilon - loss));
     sum += std::max(0.0, widen_down(lower_[i], error_) - widen_up(q, error_));
   }

@@ -32,7 +32,8 @@ namespace sotto {
 Bound pld_epsilon(const Spec& spec, Delta delta, double tolerance, Wanted wanted = Wanted::both);
 Bound pld_delta(const Spec& spec, double epsilon, double tolerance);
 
-// The same for many questions about one specification: its laws are made once.
+// The same for many questions about one specification: its laws are made once. One thread at a
+// time: an account notes what its last answer took.
 class PldAccount {
  public:
   explicit PldAccount(const Spec& spec);

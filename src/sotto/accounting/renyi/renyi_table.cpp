@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "sotto/core/numeric/outward.hpp"
@@ -28,12 +29,18 @@ class Table {
 
  private:
   double log_moment(long index, double m) {
-    const auto found = known_.find(index);
-    if (found != known_.end()) return found->second;
-    return known_[index] = m * divergence_(1 + m);
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = known_.find(index);
+      if (found != known_.end()) return found->second;
+    }
+    const double value = m * divergence_(1 + m);
+    const std::scoped_lock lock(mutex_);
+    return known_[index] = value;
   }
 
   RenyiBound divergence_;
+  std::mutex mutex_;                        // a curve may be asked by several threads
   std::unordered_map<long, double> known_;  // ln A at 1 + e^(index·step)
 };
 

@@ -11,6 +11,7 @@
 // Reference  basic.hpp, advanced.hpp, optimal.hpp, gaussian_dp.hpp.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "sotto/accounting/bound.hpp"
@@ -19,11 +20,25 @@
 
 namespace sotto {
 
-Bound basic_epsilon(const Spec& spec, Delta delta);
-Bound advanced_epsilon(const Spec& spec, Delta delta);
-Bound optimal_epsilon(const Spec& spec, Delta delta);
-// δ at ε when every event has a natural (ε, δ) pair; nothing otherwise.
-std::optional<Bound> optimal_delta(const Spec& spec, double epsilon);
+// For many questions about one specification: what is known of a mechanism at a δ is computed once
+// and serves all three. For one thread.
+class CompositionAccount {
+ public:
+  explicit CompositionAccount(const Spec& spec);
+  Bound basic_epsilon(Delta delta) const;
+  Bound advanced_epsilon(Delta delta) const;
+  Bound optimal_epsilon(Delta delta) const;
+  // δ at ε when every event has a natural (ε, δ) pair; nothing otherwise.
+  std::optional<Bound> optimal_delta(double epsilon) const;
+
+ private:
+  class Parts;
+  const Parts& parts() const;  // made when first asked for: an event may be refused
+
+  Spec spec_;
+  mutable std::shared_ptr<const Parts> parts_;
+};
+
 // δ at ε of one shuffled event (by the basic accountant); nothing otherwise.
 std::optional<Bound> shuffled_delta(const Spec& spec, double epsilon);
 

@@ -37,7 +37,7 @@ class GridComposition {
   void for_each_lower(F&& f) const {
     for (std::size_t i = 0; i < lower_.size(); ++i) {
       const double loss = static_cast<double>(first_lower_ + static_cast<long>(i)) * step_;
-      if (lower_[i] > 0 && lower_other_[i] > 0)
+      if (lower_[i] > 0 && lower_other_[i] > 1e-290)  // less may be rounded to it
         f(loss - std::log(lower_other_[i] / lower_[i]), lower_[i]);
     }
   }
