@@ -256,6 +256,11 @@ std::string stays_reserved(const ledger::Receipt& receipt, const ledger::Charge&
 void Payment::check_binding(ledger::Ledger& ledger) {
   const ledger::Dataset set = ledger.dataset(charge_.dataset);
   declared_ = set.fingerprint;
+  if (path_.empty() && !(set.fingerprint.empty() && set.columns.empty()))
+    throw InvalidArgument(
+        fmt::format("the data set '{}' is bound to its file, which is not read here",
+                    charge_.dataset),
+        "nothing was charged; use a command that reads the file, or a data set that is not bound");
   if (!declared_.empty() && !data_.active())
     throw InvalidArgument(
         fmt::format("the data set '{}' is bound to its data by a fingerprint", charge_.dataset),

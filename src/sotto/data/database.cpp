@@ -1,6 +1,5 @@
 #include "sotto/data/detail/database.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <libpq-fe.h>
 #include <sqlite3.h>
@@ -9,11 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
 
+#include "sotto/core/nameless_file.hpp"
 #include "sotto/data/csv_field.hpp"
 #include "sotto/data/source_error.hpp"
 
@@ -238,18 +237,6 @@ class DescriptorSource final : public ByteSource {
                   "name a directory with more room in TMPDIR");
 }
 
-int open_nameless() {
-  const char* directory = std::getenv("TMPDIR");
-  std::string path = directory != nullptr && *directory != '\0' ? directory : "/tmp";
-  const int nameless = ::open(path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (nameless >= 0) return nameless;
-  path += "/sotto-query-XXXXXX";  // a file system without nameless files
-  const int named = ::mkostemp(path.data(), O_CLOEXEC);
-  if (named < 0) cannot_spool("made");
-  ::unlink(path.c_str());
-  return named;
-}
-
 }  // namespace
 
 bool is_database(const std::string& place) {
@@ -277,7 +264,9 @@ std::unique_ptr<ByteSource> open_query(const std::string& place, const std::stri
   return std::make_unique<SqliteQuery>(place, query);
 }
 
-Spool::File::File() : descriptor(open_nameless()) {}
+Spool::File::File() : descriptor(open_nameless_file()) {
+  if (descriptor < 0) cannot_spool("made");
+}
 Spool::File::~File() { ::close(descriptor); }
 
 Spool::Spool(ByteSource& source) {

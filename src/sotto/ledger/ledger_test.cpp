@@ -535,6 +535,14 @@ TEST_P(LedgerTest, ARolledBackStoreIsDetectedWhenItsHeadWasPinned) {
   EXPECT_THROW(verify(l, pinned), VerificationFailed);
 }
 
+TEST_P(LedgerTest, ACreationThatIsRefusedLeavesNothingBehind) {
+  if (GetParam() != "sqlite") GTEST_SKIP() << "a file";
+  open(OpenMode::create).create(census());
+  for (const char* part : {"", "-wal", "-shm"}) test::fs::remove(location_.place + part);
+  EXPECT_THROW(open(OpenMode::create), StorageError);
+  EXPECT_FALSE(test::fs::exists(location_.place));
+}
+
 TEST_P(LedgerTest, OlderSchemasAreBroughtUpToDateAndNewerOnesRefused) {
   std::string head;
   {

@@ -31,13 +31,16 @@ class Sqlite final : public Database {
       throw StorageError(fmt::format("there is no ledger '{}'", path_),
                          "sotto ledger create makes one");
     }
+    // Before a file is made under this name.
+    const bool known = mode == OpenMode::create && head_file_.read().has_value();
+    if (fresh && known) refuse_new();
     open(mode, fresh, location);
     try {
       // A creation that was cut off may have left an empty file.
-      if (mode == OpenMode::create) {
-        const bool known = head_file_.read().has_value();
-        if (query("PRAGMA page_count", {}).at(0).at(0) == Value(std::int64_t{0}))
-          prepare_new(known);
+      if (mode == OpenMode::create &&
+          query("PRAGMA page_count", {}).at(0).at(0) == Value(std::int64_t{0})) {
+        if (known) refuse_new();
+        prepare_new();
       }
       check_form();
     } catch (const StorageError&) {
@@ -149,11 +152,13 @@ class Sqlite final : public Database {
     sqlite3_busy_timeout(db_.get(), static_cast<int>(location.patience.count()));
   }
 
-  void prepare_new(bool known) {
-    if (known)
-      throw StorageError(
-          fmt::format("'{}' is gone, but '{}' says that it had entries", path_, head_file_.path()),
-          "restore it from a copy; to start a new ledger under this name, remove that file");
+  [[noreturn]] void refuse_new() const {
+    throw StorageError(
+        fmt::format("'{}' is gone, but '{}' says that it had entries", path_, head_file_.path()),
+        "restore it from a copy; to start a new ledger under this name, remove that file");
+  }
+
+  void prepare_new() {
     int reserve = kPageDigest;
     sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
     run("PRAGMA page_size = 4096");

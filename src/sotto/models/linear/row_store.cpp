@@ -1,6 +1,5 @@
 #include "sotto/models/linear/row_store.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,31 +7,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <mutex>
 #include <new>
-#include <string>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/nameless_file.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;  // bytes written to the file at once
-
-// −1 where there is no place for it.
-int open_nameless() {
-  const char* directory = std::getenv("TMPDIR");
-  std::string path = directory != nullptr && *directory != '\0' ? directory : "/tmp";
-  const int fd = ::open(path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return fd;
-  path += "/sotto-rows-XXXXXX";  // a file system without nameless files
-  const int named = ::mkostemp(path.data(), O_CLOEXEC);
-  if (named >= 0) ::unlink(path.c_str());
-  return named;
-}
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
@@ -123,7 +109,7 @@ template <class T>
 std::span<T> RowStore<T>::extend(std::size_t values) {
   view_ = nullptr;
   if (!file_ && (size_ + values) * sizeof(T) > limit_) {
-    if (const int fd = open_nameless(); fd >= 0) {
+    if (const int fd = open_nameless_file(); fd >= 0) {
       file_ = std::make_unique<File>(fd);
       flush();
       memory_.shrink_to_fit();
