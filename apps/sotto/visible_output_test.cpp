@@ -309,6 +309,59 @@ TEST_P(VisibleOutput, OfEvaluation) {
   }
 }
 
+TEST_P(VisibleOutput, OfSummaries) {
+  if (in_guest_executable()) GTEST_SKIP() << "no family in it";
+  std::vector<Words> all = {{"--statistics",
+                             "count,sum:age,mean:age,variance:cost,median:age,quantile:cost:0.9,"
+                             "histogram:grade,correlation:age:cost"}};
+  if (relation() != "replace_one")  // refused: a record may enter a group and leave another
+    all.push_back({"--statistics", "count,mean:cost,median:cost", "--by-group", "grade", "--where",
+                   "age>=30"});
+  for (const bool users : {false, true}) {
+    if (users && relation() != "add_remove") continue;  // refused
+    const std::string s = users ? schema("max_contributions = 2\n", kUserColumn) : schema();
+    for (std::uint32_t seed = 1; seed <= pairs(2); ++seed) {
+      const Neighbours n =
+          users ? neighbouring_users(relation(), seed) : neighbours(relation(), seed);
+      const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+      for (const Words& words : all)
+        for (const Words& budget : {Words{"--epsilon", "0.5"}, Words{"--rho", "0.1"},
+                                    Words{"--epsilon", "0.5", "--delta", "1e-6"}})
+          expect_same(Words{"release", "summary", "--schema", s} + words + budget, a, b, seed);
+    }
+  }
+}
+
+TEST_P(VisibleOutput, OfSyntheses) {
+  if (in_guest_executable()) GTEST_SKIP() << "no family in it";
+  const std::string s = schema();
+  for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+    const Neighbours n = neighbours(relation(), seed);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const Words& budget :
+         {Words{"--epsilon", "2"}, Words{"--epsilon", "2", "--delta", "1e-3"}})
+      expect_same(
+          Words{"synthesize", "--schema", s, "--rows", "12", "--out", path("made")} + budget, a, b,
+          seed);
+  }
+}
+
+TEST_P(VisibleOutput, OfPipelines) {
+  if (in_guest_executable()) GTEST_SKIP() << "no family in it";
+  const std::string s = schema();
+  const std::string steps[] = {
+      "[steps.scale]\n[steps.pca]\ncomponents = 2\n[steps.grade]\nmodel = \"logistic\"\n",
+      "[steps.bounds]\n[steps.bins]\n[steps.grade]\nmodel = \"naive_bayes\"\n"};
+  for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
+    const Neighbours n = neighbours(relation(), seed);
+    const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+    for (const std::string& text : steps)
+      expect_same({"train", "--schema", s, "--pipeline", file("steps.toml", text), "--target",
+                   "grade", "--epsilon", "2", "--delta", "1e-3", "--out", path("made")},
+                  a, b, seed);
+  }
+}
+
 // Teachers, their noisy votes and a student of them. One record moves one vote of each query.
 TEST_P(VisibleOutput, OfVotes) {
   if (in_guest_executable()) GTEST_SKIP() << "no family in it";
