@@ -27,10 +27,11 @@ struct Range {
   std::uint64_t low, high;
 };
 
-// The successes i whose probability is at least `least`: the pmf is unimodal.
-Range likely(std::uint64_t n, double p, double q, double least) {
-  const double log_least = std::log(least);
-  const auto mode = std::min(n, static_cast<std::uint64_t>(static_cast<double>(n) * p));
+// The successes i whose probability is at least e^log_least: the pmf is unimodal.
+Range likely(std::uint64_t n, double p, double q, double log_least) {
+  const double mean = static_cast<double>(n) * p;
+  const auto mode =  // a double may be beyond every whole number
+      mean < static_cast<double>(n) ? std::min(n, static_cast<std::uint64_t>(mean)) : n;
   const auto big = [&](std::uint64_t i) { return log_binomial_pmf(n, i, p, q) >= log_least; };
   std::uint64_t a = 0, b = mode;  // first big one in [0, mode]
   while (a < b) {
@@ -98,7 +99,7 @@ class ResponseLaws {
         q_(1 / (1 + std::exp(part.epsilon))),
         h_(h),
         whole_(std::expm1(-h)),
-        range_(likely(n_, p_, q_, tail / (static_cast<double>(n_) + 1))) {
+        range_(likely(n_, p_, q_, std::log(tail) - std::log1p(static_cast<double>(n_)))) {
     const long first = static_cast<long>(std::floor(loss(range_.low) / h)) - 1;
     const auto size =
         static_cast<std::size_t>(static_cast<long>(std::ceil(loss(range_.high) / h)) + 2 - first);
