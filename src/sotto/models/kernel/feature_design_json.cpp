@@ -26,15 +26,15 @@ void check_numbers(const std::vector<double>& numbers, double low, double high, 
 }  // namespace
 
 json to_json(const FeatureDesign& design) {
-  json j = {{"fourier", design.sizes.fourier},
-            {"trees", design.sizes.trees},
-            {"main_part", design.sizes.main},
-            {"fourier_part", design.sizes.fourier_part},
-            {"tree_part", design.sizes.tree_part}};
+  json j = {{"fourier", design.sizes.fourier},     {"trees", design.sizes.trees},
+            {"main_part", design.sizes.main},      {"fourier_part", design.sizes.fourier_part},
+            {"tree_part", design.sizes.tree_part}, {"main_parts", design.sizes.main_parts}};
   j["columns"] = json::array();
   for (std::size_t c = 0; c < design.columns.size(); ++c) {
     const ColumnScale& column = design.columns[c];
     j["columns"].push_back({{"numeric", static_cast<bool>(design.numeric[c])},
+                            {"weight", design.weights[c]},
+                            {"fine", static_cast<bool>(design.fine[c])},
                             {"importance", column.importance},
                             {"start", column.start},
                             {"width", column.width},
@@ -55,9 +55,20 @@ FeatureDesign feature_design_from_json(const json& j) {
              json_count(j.at("trees"), "the number of trees", kMostFeatures),
              j.at("main_part").get<double>(), j.at("fourier_part").get<double>(),
              j.at("tree_part").get<double>()};
+  // Models of before: one layer, columns alike.
+  d.sizes.main_parts = j.contains("main_parts") ? j.at("main_parts").get<std::vector<std::size_t>>()
+                                                : std::vector<std::size_t>{16};
+  if (d.sizes.main_parts.empty() || d.sizes.main_parts.size() > 16) damaged("parts of a number");
+  for (std::size_t i = 0; i < d.sizes.main_parts.size(); ++i) {
+    const std::size_t parts = d.sizes.main_parts[i], finer = d.sizes.main_parts[i > 0 ? i - 1 : 0];
+    if (parts < 1 || parts > 4096 || finer % parts != 0) damaged("parts of a number");
+  }
   check_numbers({d.sizes.main, d.sizes.fourier_part, d.sizes.tree_part}, 0, 1, "parts");
   for (const json& column : j.at("columns")) {
     d.numeric.push_back(column.at("numeric").get<bool>());
+    d.weights.push_back(column.value("weight", 1.0));
+    d.fine.push_back(column.value("fine", true));
+    check_numbers({d.weights.back()}, 0, 1, "weights");
     ColumnScale scale;
     scale.importance = column.at("importance").get<double>();
     scale.start = column.at("start").get<std::vector<double>>();

@@ -13,6 +13,7 @@ namespace sotto {
 namespace {
 
 constexpr double kBandwidth = 0.8;
+constexpr double kSpike = 0.3;  // share of one bin: the rest of the column stands close together
 constexpr double kMainOffset = 0.01, kLeafOffset = 0.05;
 constexpr double kFeatureSteps = 0x1p16;
 
@@ -20,18 +21,18 @@ constexpr double kFeatureSteps = 0x1p16;
 double whole() { return 1 + kIntercept * kIntercept; }
 double reach(double part) { return std::sqrt(part / whole()) * (1 - 0x1p-40); }
 
-std::uint16_t main_level(float place) {
-  return static_cast<std::uint16_t>(std::min(place * kMainLevels, kMainLevels - 1.0f));
+std::uint16_t main_level(float place, float parts) {
+  return static_cast<std::uint16_t>(std::min(place * parts, parts - 1.0f));
 }
 
 // Shares of the parts of a number's scale: each bin's records are spread evenly over its piece.
-std::vector<double> part_shares(const ColumnScale& scale) {
-  std::vector<double> shares(kMainLevels);
+std::vector<double> part_shares(const ColumnScale& scale, std::size_t parts) {
+  std::vector<double> shares(parts);
   for (std::size_t l = 0; l < scale.share.size(); ++l) {
     const double start = scale.start[l], end = start + scale.width[l];
-    for (std::size_t part = 0; part < kMainLevels && end > start; ++part) {
-      const double a = static_cast<double>(part) / kMainLevels,
-                   b = static_cast<double>(part + 1) / kMainLevels;
+    for (std::size_t part = 0; part < parts && end > start; ++part) {
+      const double whole = static_cast<double>(parts), a = static_cast<double>(part) / whole,
+                   b = static_cast<double>(part + 1) / whole;
       const double common = std::min(b, end) - std::max(a, start);
       if (common > 0) shares[part] += scale.share[l] * common / (end - start);
     }
@@ -39,11 +40,30 @@ std::vector<double> part_shares(const ColumnScale& scale) {
   return shares;
 }
 
-std::vector<std::vector<double>> main_shares(const FeatureDesign& design) {
-  std::vector<std::vector<double>> shares;
-  for (std::size_t j = 0; j < design.columns.size(); ++j)
-    shares.push_back(design.numeric[j] ? part_shares(design.columns[j]) : design.columns[j].share);
-  return shares;
+std::vector<OneHotBlock::Group> main_groups(const FeatureDesign& design) {
+  const std::vector<std::size_t>& parts = design.sizes.main_parts;
+  std::vector<OneHotBlock::Group> groups;
+  for (std::size_t j = 0; j < design.columns.size(); ++j) {
+    const double weight = design.weights[j];
+    if (!design.numeric[j]) {
+      groups.push_back({design.columns[j].share, {{1, weight}}});
+      continue;
+    }
+    OneHotBlock::Group& group =
+        groups.emplace_back(OneHotBlock::Group{part_shares(design.columns[j], parts[0]), {}});
+    const bool finest = parts.size() == 1 || design.fine[j];
+    const double used = static_cast<double>(parts.size() - (finest ? 0 : 1));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      group.layers.push_back(
+          {parts[0] / parts[i], i == 0 && !finest ? 0 : weight / std::sqrt(used)});
+  }
+  return groups;
+}
+
+std::vector<OneHotBlock::Group> leaf_groups(const FeatureDesign& design) {
+  std::vector<OneHotBlock::Group> groups;
+  for (const std::vector<double>& shares : design.leaf_shares) groups.push_back({.shares = shares});
+  return groups;
 }
 
 // Each pair as a tree: the first column in three parts, the second in four. Pairs in the order of
@@ -73,6 +93,10 @@ FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnS
                                   Rng& rng) {
   FeatureDesign design{
       .sizes = sizes, .columns = std::move(columns), .numeric = std::move(numeric)};
+  const double most = *std::max_element(uses.begin(), uses.end());
+  for (const double share : uses) design.weights.push_back(std::sqrt(share / most));
+  for (const ColumnScale& scale : design.columns)
+    design.fine.push_back(*std::max_element(scale.share.begin(), scale.share.end()) >= kSpike);
   for (std::size_t k = 0; k < sizes.fourier; ++k) {
     for (const double share : uses)
       design.directions.push_back(
@@ -99,6 +123,7 @@ FeatureReader::FeatureReader(const FeatureDesign& design)
     : columns_(design.columns),
       numeric_(design.numeric),
       splits_(design.splits),
+      parts_(static_cast<float>(design.sizes.main_parts[0])),
       turns_(design.directions.size()),
       pairs_(design.sizes.fourier) {
   for (std::size_t k = 0; k < pairs_; ++k)
@@ -115,7 +140,7 @@ void FeatureReader::read(std::span<const BinnedColumns::Cell> cells, Scratch& sc
   scratch.turns.resize(pairs_);
   for (std::size_t j = 0; j < u.size(); ++j) {
     u[j] = std::clamp(static_cast<float>(columns_[j].at(cells[j])), 0.0f, 1.0f);
-    main[j] = numeric_[j] ? main_level(u[j]) : static_cast<std::uint16_t>(cells[j].level);
+    main[j] = numeric_[j] ? main_level(u[j], parts_) : static_cast<std::uint16_t>(cells[j].level);
   }
   const FeatureDesign::Split* split = splits_.data();
   for (std::uint8_t& leaf : leaves) {
@@ -131,8 +156,8 @@ void FeatureReader::read(std::span<const BinnedColumns::Cell> cells, Scratch& sc
 FeatureMap::FeatureMap(FeatureDesign design)
     : design_(std::move(design)),
       reader_(design_),
-      main_(main_shares(design_), kMainOffset, reach(design_.sizes.main)),
-      leaves_(design_.leaf_shares, kLeafOffset, reach(design_.sizes.tree_part)) {}
+      main_(main_groups(design_), kMainOffset, reach(design_.sizes.main)),
+      leaves_(leaf_groups(design_), kLeafOffset, reach(design_.sizes.tree_part)) {}
 
 double FeatureMap::intercept() {
   return std::trunc(reach(kIntercept * kIntercept) * kFeatureSteps) / kFeatureSteps;

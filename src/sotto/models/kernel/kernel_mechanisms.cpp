@@ -99,9 +99,10 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
     residuals = noise(s, descent * kResidualShare / kResidualReleases, 1, kCountUnit, 1);
     descent *= 1 - kResidualShare;
   }
-  std::size_t main = 0;
+  std::size_t main = 0, of_number = 0;
+  for (const std::size_t parts : sizes.main_parts) of_number += parts;
   for (std::size_t j = 0; j < s.columns.columns(); ++j)
-    main += s.columns.is_numeric(j) ? kMainLevels : s.columns.levels(j);
+    main += s.columns.is_numeric(j) ? of_number : s.columns.levels(j);
   const std::size_t dimension = 1 + main + 2 * sizes.fourier + (sizes.trees << kTreeDepth);
   const double whole_time =
       kappa(s.loss, sizes.trees > 0) * s.rows * std::sqrt(2 * descent) / (moved * s.contributions);

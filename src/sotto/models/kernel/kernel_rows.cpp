@@ -153,9 +153,9 @@ std::vector<int128> KernelRows::weighted_sum(const std::vector<std::vector<doubl
   records_->for_parts([&](std::size_t begin, std::size_t end, unsigned thread) {
     std::vector<Partial>& own = partial[thread];
     if (own.empty())
-      own.assign(outputs,
-                 {std::vector<std::int64_t>(main.size()), std::vector<std::int64_t>(leaves.size()),
-                  std::vector<std::int64_t>(rows_.waves_)});
+      own.assign(outputs, {std::vector<std::int64_t>(main.levels()),
+                           std::vector<std::int64_t>(leaves.levels()),
+                           std::vector<std::int64_t>(rows_.waves_)});
     std::vector<double> m(kTile * outputs), s(outputs);
     std::vector<std::int16_t> wave_slopes(kTile * outputs);
     for (std::size_t first = begin; first < end; first += kTile) {

@@ -189,6 +189,8 @@ TEST(KernelRows, NoRecordMovesTheSumByMoreThanOne) {
       scales[j].share.resize(levels);
       for (double& share : scales[j].share)
         total += share = seeds() % 5 == 0 ? static_cast<double>(seeds() % 100) : 0.01;
+      // A spike brings the finest layer in.
+      if (trial % 2 == 1) total += scales[j].share[levels / 3] += total;
       for (double& share : scales[j].share) {
         share /= total;
         scales[j].start.push_back(before);
@@ -233,6 +235,63 @@ TEST(KernelRows, NoRecordMovesTheSumByMoreThanOne) {
       }
     }
   }
+}
+
+TEST(OneHotBlock, LayersAddUpLikeTheVectorsTheyStandFor) {
+  const OneHotBlock block({{{0.1, 0.2, 0.05, 0.05, 0.3, 0.1, 0.1, 0.1}, {{1, 0.4}, {2, 0.7}, {4}}},
+                           {{0.5, 0.25, 0.25}, {{1, 0}, {2, 1}}}},
+                          0.01, 0.9);
+  ASSERT_EQ(block.size(), 8u + 4 + 2 + 3 + 2);
+  ASSERT_EQ(block.levels(), 11u);
+  std::vector<double> theta(block.size());
+  for (std::size_t c = 0; c < theta.size(); ++c) theta[c] = std::sin(static_cast<double>(c));
+  const OneHotBlock::Products products = block.products(theta);
+  std::vector<std::int64_t> all(block.levels());
+  std::vector<int128> of_all(block.size()), one_by_one(block.size());
+  std::int64_t records = 0;
+  for (std::uint16_t a = 0; a < 8; ++a) {
+    for (std::uint16_t b = 0; b < 3; ++b, ++records) {
+      const std::uint16_t levels[] = {a, b};
+      std::vector<std::int64_t> own(block.levels());
+      block.add(std::span<const std::uint16_t>(levels), 1, own);
+      block.add(std::span<const std::uint16_t>(levels), 1, all);
+      std::vector<int128> v(block.size());
+      block.expand(own, 1, v);
+      double square = 0, product = 0;
+      for (std::size_t c = 0; c < v.size(); ++c) {
+        const double x = static_cast<double>(v[c]) * 0x1p-16;
+        square += x * x;
+        product += theta[c] * x;
+        one_by_one[c] += v[c];
+      }
+      const float factor = block.factor(std::span<const std::uint16_t>(levels));
+      EXPECT_LE(std::sqrt(square) * static_cast<double>(factor), 0.9);
+      EXPECT_NEAR(std::sqrt(square) * static_cast<double>(factor), 0.9, 1e-6);
+      EXPECT_NEAR(block.product(products, std::span<const std::uint16_t>(levels), factor),
+                  product * static_cast<double>(factor), 1e-5);
+    }
+  }
+  block.expand(all, records, of_all);
+  EXPECT_TRUE(of_all == one_by_one);
+}
+
+TEST(FeatureDesign, OfOlderFilesHasOneLayerAndColumnsAlike) {
+  ColumnScale scale{.start = {0, 0.5}, .width = {0.5, 0.5}, .share = {0.5, 0.5}};
+  Rng rng = Rng::insecure_seed(1);
+  nlohmann::ordered_json json =
+      to_json(FeatureDesign::draw({}, {scale, scale}, {true, false}, {0.9, 0.1}, rng));
+  EXPECT_EQ(feature_design_from_json(json).weights[0], 1);
+  EXPECT_NEAR(feature_design_from_json(json).weights[1], 1.0 / 3, 1e-12);
+  for (const std::vector<int>& parts :
+       std::vector<std::vector<int>>{{}, {0}, {32, 5}, {8, 32}, {8192}}) {
+    json["main_parts"] = parts;
+    EXPECT_THROW(feature_design_from_json(json), DataError);
+  }
+  json.erase("main_parts");
+  for (auto& column : json["columns"]) column.erase("weight"), column.erase("fine");
+  const FeatureDesign old = feature_design_from_json(json);
+  EXPECT_EQ(FeatureMap(old).dimension(), 1u + 16 + 2);
+  EXPECT_EQ(old.weights, (std::vector<double>{1, 1}));
 }
 
 TEST(Kernel, ItsFilesLoadAgainAndDamagedOnesAreRefused) {

@@ -1,14 +1,14 @@
 // From the cells of a record to a row of norm one: main effects, random Fourier features, leaves of
 // random trees. Everything in it is public.
 //
-// What       main: the levels of each column, a number in kMainLevels parts of its scale. fourier:
-//            cosines and sines of random directions through all columns on their scales. trees: the
-//            leaf of each of several trees whose splits were drawn at random. Each part of a row is
-//            centred and has the length that was set for it.
+// What       main: the levels of each column, a number in layers of coarse and fine parts of its
+//            scale. fourier: cosines and sines of random directions through all columns on their
+//            scales. trees: the leaf of each of several trees whose splits were drawn at random.
+//            Each part of a row is centred and has the length that was set for it.
 // Guarantee  The row of a record is a function of that record and of released figures.
-// Method     Columns are drawn for trees, and weigh in directions, by p_j = 0.7·importance_j^¼
-//            (normalised) + 0.3/d. A direction is normal with deviation 1/0.8 on z_j = √3(2u_j −
-//            1)√p_j.
+// Method     Columns are drawn for trees, and weigh in main effects and directions, by p_j =
+//            0.7·importance_j^¼ (normalised) + 0.3/d. A direction is normal with deviation 1/0.8
+//            on z_j = √3(2u_j − 1)√p_j.
 // Numerics   Waves are truncated to steps of 2^−15, so lengths never grow (wave_kernels.hpp).
 // Reference  [RR07] for the features; docs/math/kernel.md.
 #pragma once
@@ -28,10 +28,13 @@ struct FeatureSizes {
   std::size_t fourier = 0;  // pairs of cosine and sine
   std::size_t trees = 0;
   double main = 1, fourier_part = 0, tree_part = 0;  // squared lengths; add up to 1
+  // Of a number's scale, finest first: each divides the one before it. Columns without a spike
+  // leave the finest out.
+  std::vector<std::size_t> main_parts = {128, 32, 8, 2};
   bool pairs = false;  // trees are pairs of columns: the most important ones, cut at set places
 };
 
-inline constexpr std::size_t kMainLevels = 16, kTreeDepth = 5;
+inline constexpr std::size_t kTreeDepth = 5;
 inline constexpr double kIntercept = 0.3;
 
 // What was drawn and released, before means are known.
@@ -39,6 +42,8 @@ struct FeatureDesign {
   FeatureSizes sizes = {};
   std::vector<ColumnScale> columns = {};
   std::vector<bool> numeric = {};
+  std::vector<double> weights = {};    // of columns in the main effects; at most 1
+  std::vector<bool> fine = {};         // one bin has many of the column's records
   std::vector<float> directions = {};  // sizes.fourier × columns
   struct Split {
     std::uint32_t column = 0;
@@ -81,6 +86,7 @@ class FeatureReader {
   std::vector<ColumnScale> columns_;
   std::vector<bool> numeric_;
   std::vector<FeatureDesign::Split> splits_;
+  float parts_;
   std::vector<float> turns_;  // by column and wave: directions over 2π
   std::size_t pairs_;
 };

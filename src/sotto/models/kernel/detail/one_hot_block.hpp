@@ -2,14 +2,15 @@
 //
 // What       A record with level l_g in group g is the vector V = (S_l·e_l − M_g) over all groups:
 //            its own level scaled, less the mean of all records. As part of a row it is multiplied
-//            by a factor of its own that gives it the same length as every other record's.
+//            by a factor of its own that gives it the same length as every other record's. A
+//            group may stand in several layers: its levels one by one, and runs of them together.
 // Guarantee  For an integer a with |a| ≤ s·factor(levels)·2^20, ‖a·V‖ ≤ s·reach·2^36, as integers.
 // Method     S and M are integers in steps of 2^−16, made from released shares: S_l = (share_l +
 //            o)^−½, M_l = S_l·share_l. A sum Σ a_i V_i is then S times the sums of a_i in each
 //            level less M times the sum of all a_i: one addition for each group of a record, not
-//            one for each level, and the same integers.
-// Numerics   |S| < 2^21; squares of V are exact 64-bit integers for up to 2^20 levels; the factor
-//            is rounded down.
+//            one for each level or layer, and the same integers.
+// Numerics   |S| < 2^21, weights being at most 1; squares of V are exact 64-bit integers for up to
+//            2^20 levels; the factor is rounded down.
 // Reference  docs/math/kernel.md.
 #pragma once
 
@@ -24,15 +25,24 @@ namespace sotto {
 
 class OneHotBlock {
  public:
-  // shares: of the levels of each group; offset: o; reach: the length that a record's part has.
-  OneHotBlock(const std::vector<std::vector<double>>& shares, double offset, double reach);
+  struct GroupLayer {
+    std::size_t together = 1;  // how many levels that follow each other are one coordinate
+    double weight = 1;         // what S is multiplied by; at most 1
+  };
+  struct Group {
+    std::vector<double> shares = {};  // of its levels
+    std::vector<GroupLayer> layers = {{}};
+  };
+  // offset: o; reach: the length that a record's part has.
+  OneHotBlock(const std::vector<Group>& groups, double offset, double reach);
 
   std::size_t groups() const { return first_.size(); }
-  std::size_t size() const { return scale_.size(); }  // levels of all groups
+  std::size_t size() const { return scale_.size(); }     // coordinates: of all layers of all groups
+  std::size_t levels() const { return square_.size(); }  // of all groups
   std::size_t at(std::size_t group, std::uint32_t level) const { return first_[group] + level; }
 
-  // What a level is multiplied by in V.
-  double scale(std::size_t at) const { return static_cast<double>(scale_[at]) * 0x1p-16; }
+  // How long the part of V is that a level sets, over all layers.
+  double scale(std::size_t at) const;
 
   // Level: an unsigned integer, 8 or 16 bits.
   template <class Level>
@@ -74,15 +84,23 @@ class OneHotBlock {
     for (std::size_t g = 0; g < levels.size(); ++g) to[first[g] + level[g]] += a;
   }
 
+  // sums: one for each coordinate.
   // Σ a_i V_i from the sums of a_i in each level and over all, added to `sums`, in steps of 2^−36.
   void expand(std::span<const std::int64_t> of_level, std::int64_t all,
               std::span<int128> sums) const;
 
  private:
+  struct Layer {
+    std::size_t first_level, levels, together, first;
+    std::size_t coordinate(std::size_t level) const { return first + level / together; }
+  };
+  void add_layer(const Group& group, const GroupLayer& layer, double offset,
+                 std::size_t first_level);
   float factor_of(std::uint64_t square) const;
 
   double reach_;
-  std::vector<std::size_t> first_;
+  std::vector<std::size_t> first_;  // levels of each group
+  std::vector<Layer> layers_;
   std::vector<std::int64_t> scale_, mean_;  // steps of 2^−16
   std::vector<std::uint64_t> square_;       // of V in one group, for each level
 };
