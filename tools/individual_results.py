@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What a budget for each record gains: individual_results.py SOTTO FOLDER [RUNS]
+"""What a budget for each record gains: individual_results.py SOTTO FOLDER [RUNS [SET [MODEL]]]
 
 Trains linear models by noisy gradient descent with and without --individual-budget, with defaults and at equal ε (δ = 1e-6), RUNS times (5), and
 prints the mean on rows not trained on. FOLDER holds adult/, california_housing/ and imdb/ (see results.py for Adult; missing ones are left out);
-the set "long tails" is made up: 20 columns that are mostly near the middle of their bounds.
+the set "long tails" is made up: 20 columns that are mostly near the middle of their bounds. SET: only sets with this in their name. MODEL: a network, e.g. softmax, by
+DP-SGD instead; then half of the clip norm without budgets is measured as well, which is what a typical norm of a half clips long gradients to.
 """
 import csv
 import gzip
@@ -69,21 +70,23 @@ def imdb(data, folder):
 SETS = {"long tails": long_tails, "Adult": adult, "California, dear or not": california, "IMDB, words": imdb}
 
 
-def measure(sotto, folder, epsilon, options, runs):
-    accuracy, auc = [], []
+def measure(sotto, folder, epsilon, options, runs, model):
+    accuracy, auc, clip = [], [], None
     for run in range(runs):
         place = folder / f"model-{run}"
-        results.ask(sotto, "train", "--model", "logistic", "--method", "gradient", "--data", folder / "train.csv", "--schema",
-                    folder / "schema.toml", "--epsilon", epsilon, "--delta", "1e-6", "--out", place, *options)
+        made = results.ask(sotto, "train", "--model", model, "--method", "gradient", "--data", folder / "train.csv", "--schema",
+                           folder / "schema.toml", "--epsilon", epsilon, "--delta", "1e-6", "--out", place, *options)
+        clip = made.get("clip")
         quality = results.ask(sotto, "evaluate", "--model", place, "--data", folder / "test.csv")
         accuracy.append(quality["accuracy"])
         auc.append(quality["auc"])
         shutil.rmtree(place)
-    return statistics.fmean(accuracy), statistics.fmean(auc)
+    return statistics.fmean(accuracy), statistics.fmean(auc), clip
 
 
-def main(sotto, data, runs="5", only=""):
-    print("| set | ε | accuracy | with a budget for each record | AUC | with |\n|---|---|---|---|---|---|")
+def main(sotto, data, runs="5", only="", model="logistic"):
+    more, line = (" half the clip norm |", "---|") if model != "logistic" else ("", "")
+    print(f"| set | ε | accuracy | with a budget for each record | AUC | with |{more}\n|---|---|---|---|---|---|{line}")
     for name, make in SETS.items():
         if only not in name:
             continue
@@ -94,9 +97,12 @@ def main(sotto, data, runs="5", only=""):
             except FileNotFoundError:
                 continue
             for epsilon in ("0.1", "0.3", "1"):
-                without = measure(sotto, folder, epsilon, [], int(runs))
-                own = measure(sotto, folder, epsilon, ["--individual-budget"], int(runs))
-                print(f"| {name} | {epsilon} | {without[0]:.4f} | {own[0]:.4f} | {without[1]:.3f} | {own[1]:.3f} |", flush=True)
+                without = measure(sotto, folder, epsilon, [], int(runs), model)
+                own = measure(sotto, folder, epsilon, ["--individual-budget"], int(runs), model)
+                more = ""
+                if model != "logistic":
+                    more = f" {measure(sotto, folder, epsilon, ['--clip', without[2] / 2], int(runs), model)[0]:.4f} |"
+                print(f"| {name} | {epsilon} | {without[0]:.4f} | {own[0]:.4f} | {without[1]:.3f} | {own[1]:.3f} |{more}", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import time
 import results
 
 TEACHERS = 250
-ADULT = ["--model", "logistic", "--regularisation", "3e-5", "--queries", "300", "--choose", "first", "--sigma", "40"]
+ADULT = ["--model", "logistic", "--standardise", "--regularisation", "1e-4", "--queries", "400", "--choose", "first", "--sigma", "52"]
 MNIST = ["--model", "logistic", "--regularisation", "1e-8", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.99", "--opinions", "ridge"]
 FEATURES = ["--upright", "--degree", "2", "--components", "600"]
 

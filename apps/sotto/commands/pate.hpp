@@ -79,6 +79,9 @@ struct Pool {
   std::unique_ptr<features::NeighbourGraph> graph;  // null: none is asked for
 };
 std::vector<Option> pool_options(bool with_queries);
+Option standardise_option();
+// How far each column spreads in public records, where --standardise asks for it; else nothing.
+std::vector<double> public_spreads(const Arguments& arguments, const Pool& pool);
 std::vector<Option> student_options();
 pate::StudentOptions student_options_of(const Arguments& arguments);
 Pool read_pool(const Arguments& arguments, const Facts& facts);

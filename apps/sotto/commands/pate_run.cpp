@@ -52,9 +52,10 @@ void run_pate(const Arguments& arguments, Context& context) {
     throw InvalidArgument("sotto pate run needs --out DIR, the place of the student",
                           "or --dry-run to see the cost only");
   if (!dry) check_artifact_place(arguments.text("out"));
-  const Teaching teaching = teaching_of(arguments);
+  Teaching teaching = teaching_of(arguments);
   const Family& family = *teaching.family;
   const Pool pool = read_pool(arguments, teaching.facts);
+  teaching.request.spreads = public_spreads(arguments, pool);
   const std::vector<std::size_t> queries = chosen_queries(arguments, *pool.records);
   const PateFacts facts{.teachers = teaching.teachers,
                         .queries = queries.size(),
@@ -165,6 +166,7 @@ Command pate_run_command() {
                      .value = "FILE",
                      .help = "also keep the released labels, as CSV"});
   for (Option& option : pool_options(true)) options.push_back(std::move(option));
+  options.push_back(standardise_option());
   for (Option& option : student_options()) options.push_back(std::move(option));
   options.push_back(sign_option());
   for (Option& option : payment_options()) options.push_back(std::move(option));

@@ -91,10 +91,11 @@ void run_pate_student(const Arguments& arguments, Context& context) {
   check_artifact_place(out);
   const std::string key = read_signing_key(arguments.given("sign") ? arguments.text("sign") : "");
   const Family& family = family_named(arguments);
-  const TrainingRequest request = noiseless_request(arguments, family);
+  TrainingRequest request = noiseless_request(arguments, family);
   const Facts facts = facts_for(family, schema_of(arguments), request);
   check_target(facts, Task::classify, "a student of labels", "a class");
   const Pool pool = read_pool(arguments, facts);
+  request.spreads = public_spreads(arguments, pool);
   const PaidLabels paid(arguments.text("labels"), pool.records->rows(), facts.classes());
   auto student =
       pate::train_student(family, pool.facts, request, *pool.records, paid.queries(), paid.labels(),
@@ -138,6 +139,7 @@ Command pate_student_command() {
                                   .value = "COLUMN",
                                   .help = "what the labels say; default: the schema's target"}};
   for (Option& option : pool_options(false)) options.push_back(std::move(option));
+  options.push_back(standardise_option());
   for (Option& option : student_options()) options.push_back(std::move(option));
   for (Option& option : reader_options()) options.push_back(std::move(option));
   options.push_back({.name = "out",

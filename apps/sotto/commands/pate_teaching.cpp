@@ -151,6 +151,19 @@ std::vector<Option> pool_options(bool with_queries) {
   return options;
 }
 
+Option standardise_option() {
+  return {.name = "standardise",
+          .type = Type::flag,
+          .help =
+              "linear kinds: the ridge is on weights of columns in standard deviations, as the "
+              "public records have them",
+          .group = "Public records"};
+}
+
+std::vector<double> public_spreads(const Arguments& arguments, const Pool& pool) {
+  return arguments.flag("standardise") ? pate::spreads_of(*pool.records) : std::vector<double>{};
+}
+
 std::vector<Option> student_options() {
   return {{.name = "student-smoothing",
            .type = Type::whole,
@@ -187,6 +200,7 @@ Pool read_pool(const Arguments& arguments, const Facts& facts) {
   options.targets = false;
   pool.records = std::make_unique<Table>(load_table(place, *pool.facts.encoder, options));
   if (pool.records->rows() == 0) throw DataError("there is no public record");
+  if (find_option(arguments.command(), "neighbours") == nullptr) return pool;
   if (const std::uint64_t k = arguments.whole("neighbours"); k > 0)
     pool.graph = std::make_unique<features::NeighbourGraph>(pate::points_of(*pool.records), k);
   return pool;

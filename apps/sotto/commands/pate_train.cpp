@@ -3,6 +3,7 @@
 
 #include "options/model_options.hpp"
 #include "pate.hpp"
+#include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/pate/partition.hpp"
 #include "sotto/pate/teacher_store.hpp"
@@ -16,11 +17,14 @@ Json options_json(const TrainingRequest& request) {
   Json json = Json::object();
   for (const Option& option : request.options.declared())
     if (request.options.given(option.name)) json[option.name] = request.options.text(option.name);
+  if (!request.spreads.empty()) json["standardise"] = sha256(Json(request.spreads).dump());
   return json;
 }
 
 void run_pate_train(const Arguments& arguments, Context& context) {
-  const Teaching teaching = teaching_of(arguments);
+  Teaching teaching = teaching_of(arguments);
+  if (arguments.flag("standardise"))
+    teaching.request.spreads = public_spreads(arguments, read_pool(arguments, teaching.facts));
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
   const Table records = private_records(arguments, teaching.facts);
@@ -75,6 +79,12 @@ Command pate_train_command() {
                      .help = "directory for the teachers, which only its owner may enter; one that "
                              "is not complete is taken up",
                      .required = true});
+  options.push_back({.name = "public",
+                     .type = Type::file,
+                     .value = "FILE",
+                     .help = "of --standardise: records that need no protection",
+                     .group = "Public records"});
+  options.push_back(standardise_option());
   options.push_back(insecure_seed_option());
   options.push_back(json_option());
   options.push_back(output_option());

@@ -8,6 +8,8 @@
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
+#include "sotto/learning/individual_filter.hpp"
 
 namespace sotto {
 namespace {
@@ -33,6 +35,49 @@ std::optional<double> largest_rho(const std::vector<Event>& events, Relation rel
     return std::nullopt;
   }
   return rho;
+}
+
+// μ² and the failure probability of what is Gaussian up to a failure.
+struct GaussianCost {
+  double square = 0, failure = 0;
+
+  // Adds `count` uses of an event; false when it is something else.
+  bool add(const Event& event, double count) {
+    if (const auto* gdp = event.get_if<GdpEvent>()) {
+      square = add_up(square, multiply_up(count, multiply_up(gdp->mu, gdp->mu)));
+    } else if (const auto* failing = event.get_if<ApproximateEvent>()) {
+      if (failing->epsilon != 0) return false;
+      failure = add_up(failure, multiply_up(count, failing->delta));
+    } else if (const auto* lattice = event.get_if<DiscreteGaussianEvent>()) {
+      const double mu = widen_up(std::sqrt(count) * lattice->sensitivity / lattice->sigma, 1e-15);
+      const Event claim = filtered_gaussian_event(mu, lattice->sigma / lattice->granularity,
+                                                  count * static_cast<double>(lattice->dimension));
+      return claim.get_if<ComposeEvent>() != nullptr && add(claim, 1);
+    } else if (const auto* repeated = event.get_if<RepeatEvent>()) {
+      return add(*repeated->event, count * static_cast<double>(repeated->count));
+    } else if (const auto* all = event.get_if<ComposeEvent>()) {
+      return std::all_of(all->events.begin(), all->events.end(),
+                         [&](const Event& part) { return add(part, count); });
+    } else {
+      return false;
+    }
+    return true;
+  }
+};
+
+// Gaussians of different noise and number: the pair N(0, 1), N(μ, 1) of the largest μ dominates
+// those of all, and so it does beside the largest failure probability.
+std::optional<Event> largest_gaussian(const std::vector<Event>& events) {
+  GaussianCost largest;
+  for (const Event& event : events) {
+    GaussianCost own;
+    if (!own.add(event, 1)) return std::nullopt;
+    largest.square = std::max(largest.square, own.square);
+    largest.failure = std::max(largest.failure, own.failure);
+  }
+  const GdpEvent gaussian{widen_up(std::sqrt(largest.square), 1e-15)};
+  if (largest.failure == 0) return gaussian;
+  return compose({gaussian, ApproximateEvent{0, largest.failure}});
 }
 
 // For each ω the smallest ρ with D_α ≤ ρα below it, for all curves.
@@ -66,6 +111,8 @@ Event dominating_event(const std::vector<Event>& events, Relation relation, bool
   if (events.empty()) invariant_broken("no event to dominate");
   if (std::all_of(events.begin(), events.end(), [&](const Event& e) { return e == events[0]; }))
     return events[0];
+  if (!pure)
+    if (const auto gaussian = largest_gaussian(events)) return *gaussian;
   if (pure) {
     double largest = 0;
     for (const Event& event : events)

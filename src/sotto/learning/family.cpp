@@ -114,6 +114,9 @@ std::unique_ptr<TrainingPlan> plan_training(const Family& family, const Facts& f
   if (!facts.encoder && !family.reads_images)
     throw Unsupported(fmt::format("{} read tables, not images", family.title));
   check_method_options(family, request.method, request.options);
+  if (!request.spreads.empty() && !(family.takes_spreads && request.method == "none"))
+    throw Unsupported(fmt::format("{} cannot be fitted to standardised columns", family.title),
+                      "choose a linear model, or leave the columns as they are");
   return family.plan(facts, request);
 }
 

@@ -45,6 +45,9 @@ struct TrainingRequest {
   std::optional<Budget> budget = {};  // none for the method "none"
   std::optional<double> delta = {};   // at which ε is stated
   OptionValues options = {};          // declared by options_of(family, kind)
+  // Public: how far each coordinate of an encoded row spreads. A family that takes_spreads shrinks
+  // the effect of a usual step along each coordinate alike. Empty: the effect of a step of 1.
+  std::vector<double> spreads = {};
 };
 
 // The public facts by which a family is chosen for a table.
@@ -69,6 +72,7 @@ struct Family {
   std::string host = "sotto";  // the executable that has the functions below
   bool reads_images = false;   // also folders of images
   bool resumable = false;      // writes checkpoints
+  bool takes_spreads = false;  // of a request by the method "none"
 
   // The schema as this family wants it encoded: settles what it leaves open, such as the basis.
   std::function<Schema(Schema schema, const TrainingRequest& request)> prepare = nullptr;

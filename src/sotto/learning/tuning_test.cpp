@@ -400,6 +400,16 @@ TEST(DominatingEvent, LiesAboveAllCurves) {
         EXPECT_LE(curve(order), above(order) * (1 + 1e-12)) << event.name() << " " << order;
     }
   }
+  // Gaussians on a fine lattice: of the largest μ, of which a loss distribution is known.
+  const DiscreteGaussianEvent fine{20, 1, 0x1p-30, 10};
+  const Event gaussian =
+      dominating_event({repeat(fine, 9), compose({GdpEvent{0.1}, ApproximateEvent{0, 1e-15}})},
+                       Relation::add_remove, false, free);
+  const auto* parts = gaussian.get_if<ComposeEvent>();
+  ASSERT_NE(parts, nullptr);
+  EXPECT_NEAR(parts->events.at(0).get_if<GdpEvent>()->mu, 0.15, 1e-6);
+  EXPECT_GE(parts->events.at(0).get_if<GdpEvent>()->mu, 0.15);
+  EXPECT_EQ(parts->events.at(1).get_if<ApproximateEvent>()->delta, 1e-15);
   EXPECT_EQ(dominating_event({PureEvent{1}, PureEvent{1}}, Relation::add_remove, false, free),
             Event(PureEvent{1}));
   const Event pure =

@@ -130,4 +130,19 @@ features::Points points_of(const Table& table) {
   return points;
 }
 
+std::vector<double> spreads_of(const Table& table) {
+  const features::Points points = points_of(table);
+  std::vector<double> mean(points.width, 0.0), square(points.width, 0.0);
+  const auto n = static_cast<double>(std::max<std::size_t>(points.rows(), 1));
+  for (std::size_t i = 0; i < points.rows(); ++i)
+    for (std::size_t j = 0; j < points.width; ++j) mean[j] += points.row(i)[j] / n;
+  for (std::size_t i = 0; i < points.rows(); ++i)
+    for (std::size_t j = 0; j < points.width; ++j) {
+      const double d = points.row(i)[j] - mean[j];
+      square[j] += d * d / n;
+    }
+  for (double& s : square) s = std::sqrt(s);
+  return square;
+}
+
 }  // namespace sotto::pate

@@ -39,4 +39,7 @@ std::unique_ptr<Model> train_student(const Family& family, const Facts& facts,
 // Encoded rows as points of unit length, for graphs and medoids.
 features::Points points_of(const Table& table);
 
+// The standard deviation of each coordinate of an encoded row.
+std::vector<double> spreads_of(const Table& table);
+
 }  // namespace sotto::pate

@@ -8,6 +8,7 @@
 
 #include "sotto/accounting/composition/amplification.hpp"
 #include "sotto/accounting/composition/detail/apart.hpp"
+#include "sotto/accounting/composition/detail/selection_profile.hpp"
 #include "sotto/accounting/composition/detail/shuffle_account.hpp"
 #include "sotto/accounting/composition/detail/simple_mechanism.hpp"
 #include "sotto/accounting/composition/group.hpp"
@@ -196,7 +197,8 @@ double pure_selection(const PrivateSelectionEvent& e, Relation relation) {
 // and φ the generating function of K, the best has φ'(F) times the density of one run, φ' ≤ E[K].
 // Between neighbours φ'(F) changes by a factor of at most e^c: truncated negative binomial,
 // c = (1 + η)·ln(e^ε̂ + (1 − γ)/γ·δ̂) for any (ε̂, δ̂) of one run; Poisson, c = E[K]·δ̂ at ε̂ = 0.
-// So δ(ε + c) ≤ E[K]·δ₁(ε) (docs/math/tuning.md).
+// So δ(ε + c) ≤ E[K]·δ₁(ε) (docs/math/tuning.md). Of Gaussian runs more is known
+// (selection_profile.hpp).
 class ByProfile {
  public:
   ByProfile(const PrivateSelectionEvent& e, Relation relation)
@@ -214,6 +216,7 @@ class ByProfile {
     if (!(room > 0 && room < 1)) return kInfinity;
     const std::scoped_lock lock(state_->mutex);
     try {
+      if (const auto failure = failure_beside_gaussians(*e.event)) return sharp(*failure, delta);
       return e.mean == 1 && tnb() ? one(delta) : widen_up(add_up(one(room), shift()), 8 * kUlp);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::internal || error.code() == ErrorCode::interrupted) throw;
@@ -231,6 +234,7 @@ class ByProfile {
     std::mutex mutex;  // of what is made when it is first asked for, and of the account's own notes
     double shift = -1;
     std::optional<PldAccount> account = std::nullopt;  // of one run, made when it is first asked
+    std::optional<SelectionProfile> sharp = std::nullopt;
   };
   bool tnb() const {
     return state_->selection.distribution == SelectionDistribution::truncated_negative_binomial;
@@ -238,6 +242,38 @@ class ByProfile {
   const PldAccount& account() const {
     if (!state_->account) state_->account.emplace(state_->run);
     return *state_->account;
+  }
+  // Of runs that are Gaussian, up to a failure: their profile costs next to nothing, so that it can
+  // be asked for at many ε.
+  static std::optional<double> failure_beside_gaussians(const Event& event) {
+    double failure = 0;
+    bool gaussian = false;
+    for (const Run& run : run_lengths(event)) {
+      if (const auto* a = run.event.get_if<ApproximateEvent>(); a != nullptr && a->epsilon == 0) {
+        failure = add_up(failure, multiply_up(a->delta, static_cast<double>(run.count)));
+      } else if (run.event.get_if<GdpEvent>() || run.event.get_if<GaussianEvent>() ||
+                 run.event.get_if<DiscreteGaussianEvent>()) {
+        gaussian = true;
+      } else {
+        return std::nullopt;
+      }
+    }
+    return gaussian ? std::optional(failure) : std::nullopt;
+  }
+  double sharp(double failure, double delta) const {
+    State& s = *state_;
+    if (!s.sharp) {
+      std::vector<Event> gaussians;
+      for (const Run& run : run_lengths(*s.selection.event))
+        if (!run.event.get_if<ApproximateEvent>())
+          gaussians.push_back(repeat(run.event, run.count));
+      auto one =
+          std::make_shared<PldAccount>(Spec{s.run.relation, {compose(std::move(gaussians))}});
+      s.sharp.emplace(s.selection, [one, failure](double epsilon) {
+        return std::min(1.0, add_up(failure, one->delta(epsilon, kTolerance).upper));
+      });
+    }
+    return widen_up(s.sharp->epsilon(delta), 8 * kUlp);
   }
   double one(double delta, double tolerance = kTolerance) const {
     return account().epsilon(Delta(delta), tolerance, Wanted::upper).upper;

@@ -113,6 +113,12 @@ double margin_curvature(Loss loss, std::size_t outputs) {
   return outputs > 1 && loss == Loss::logistic ? 0.5 : curvature_bound(loss);
 }
 
+// Each column of a matrix of coordinates times its weight; no weights: as it is.
+void weigh(const std::vector<double>& weights, Matrix& m) {
+  for (Index j = 0; j < index(weights.size()); ++j)
+    m.col(j) *= weights[static_cast<std::size_t>(j)];
+}
+
 double norm(std::span<const double> v) {
   return Eigen::Map<const Eigen::VectorXd>(v.data(), index(v.size())).stableNorm();
 }
@@ -185,12 +191,21 @@ ConvexProblem::ConvexProblem(const ExactRows& rows, Loss loss, std::size_t outpu
   if (linear_.size() != size()) invariant_broken("a linear term of another size than the model");
 }
 
+void ConvexProblem::weigh_ridge(std::vector<double> weights) {
+  if (weights.size() != rows_->dimension()) invariant_broken("a ridge weight for each coordinate");
+  for (const double w : weights)
+    if (!(w > 0 && std::isfinite(w))) invariant_broken("ridge weights must be above 0");
+  weights_ = std::move(weights);
+}
+
 double ConvexProblem::smoothness() const {
   return (ridge_ + margin_curvature(loss_, outputs_) * static_cast<double>(count_)) * (1 + 0x1p-40);
 }
 
 ConvexProblem ConvexProblem::with_ridge(double ridge) const {
-  return {*rows_, loss_, outputs_, ridge, linear_, threads_, count_};
+  ConvexProblem other{*rows_, loss_, outputs_, ridge, linear_, threads_, count_};
+  other.weights_ = weights_;
+  return other;
 }
 
 double ConvexProblem::Point::gradient_norm() const { return norm(gradient); }
@@ -242,11 +257,14 @@ ConvexProblem::Point ConvexProblem::evaluate(std::vector<double> theta) const {
     point.value += part.value;
   }
   const Eigen::Map<const Matrix> t(theta.data(), k, p), b(linear_.data(), k, p);
-  gradient += ridge_ * t + b;
+  Matrix shrunk = ridge_ * t;
+  weigh(weights_, shrunk);
+  gradient += shrunk + b;
   const double theta_norm = norm(theta), tilt = t.cwiseProduct(b).sum();
-  point.value_error =
-      64 * kHalfUlp * (point.value + ridge_ * theta_norm * theta_norm + std::fabs(tilt));
-  point.value += 0.5 * ridge_ * theta_norm * theta_norm + tilt;
+  const double penalty =
+      weights_.empty() ? ridge_ * theta_norm * theta_norm : t.cwiseProduct(shrunk).sum();
+  point.value_error = 64 * kHalfUlp * (point.value + penalty + std::fabs(tilt));
+  point.value += 0.5 * penalty + tilt;
   const ProblemSize size{.loss = loss_,
                          .outputs = outputs_,
                          .dimension = rows_->dimension(),
@@ -298,7 +316,8 @@ std::vector<double> ConvexProblem::hessian(std::span<const double> theta) const 
   h.setZero();
   for (const Matrix& part : partials) h += part;
   h.triangularView<Eigen::StrictlyLower>() = h.transpose();
-  h.diagonal().array() += ridge_;
+  for (Index i = 0; i < d; ++i)
+    h(i, i) += weights_.empty() ? ridge_ : ridge_ * weights_[static_cast<std::size_t>(i % p)];
   return result;
 }
 
@@ -328,7 +347,9 @@ std::vector<double> ConvexProblem::hessian_times(std::span<const double> theta,
       });
   std::vector<double> result(size());
   Eigen::Map<Matrix> out(result.data(), k, p);
-  out = ridge_ * direction;
+  Matrix shrunk = ridge_ * direction;
+  weigh(weights_, shrunk);
+  out = shrunk;
   for (const Matrix& part : partials) out += part;
   return result;
 }

@@ -133,11 +133,13 @@ Schema prepare(Schema schema, const TrainingRequest& request) {
 }
 
 std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
-  auto training = std::make_unique<LinearTraining>(
-      facts, LinearRequest{.kind = parse_linear_kind(request.kind),
-                           .method = request.method,
-                           .budget = request.budget,
-                           .options = route_options(request.options)});
+  RouteOptions route = route_options(request.options);
+  route.spreads = request.spreads;
+  auto training =
+      std::make_unique<LinearTraining>(facts, LinearRequest{.kind = parse_linear_kind(request.kind),
+                                                            .method = request.method,
+                                                            .budget = request.budget,
+                                                            .options = std::move(route)});
   check_method_options(linear_family(), training->method(), request.options);
   return training;
 }
@@ -158,6 +160,7 @@ Family linear_family() {
                     {"linear", {Task::regress}, "linear regression, of a number"}},
           .methods = linear_methods(),
           .options = options(),
+          .takes_spreads = true,
           .prepare = prepare,
           .plan = plan,
           .load = load_linear_model,

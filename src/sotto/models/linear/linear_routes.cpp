@@ -26,7 +26,7 @@ using RoutePtr = std::unique_ptr<LinearRoute>;
 
 class NonPrivateRoute final : public LinearRoute {
  public:
-  explicit NonPrivateRoute(NonPrivateOptions options) : options_(options) {}
+  explicit NonPrivateRoute(NonPrivateOptions options) : options_(std::move(options)) {}
   std::optional<Event> event() const override { return std::nullopt; }
   std::string describe() const override { return "an ordinary fit, NOT PRIVATE"; }
   LinearFit fit(const ExactRows& rows, Rng&, Progress*) const override {
@@ -127,7 +127,8 @@ RoutePtr no_privacy(const PublicFacts& facts, const Budget&, const RouteOptions&
   NonPrivateOptions plain{
       .loss = loss_of(facts.kind), .outputs = facts.outputs, .threads = options.threads};
   if (options.regularisation > 0) plain.regularisation = options.regularisation;
-  return std::make_unique<NonPrivateRoute>(plain);
+  plain.spreads = options.spreads;
+  return std::make_unique<NonPrivateRoute>(std::move(plain));
 }
 
 RoutePtr objective_route(const PublicFacts& facts, const Budget& budget,

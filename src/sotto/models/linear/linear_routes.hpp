@@ -41,6 +41,7 @@ struct RouteOptions {
   std::optional<Aggregate> aggregate = {};           // sample_aggregate: mean (default) or median
   std::uint64_t bins = 0;                            // input: of a number; 0: by the public rule
   std::vector<std::vector<double>> candidates = {};  // exponential; empty: a grid
+  std::vector<double> spreads = {};                  // none: of each feature, in public records
   unsigned threads = 0;
 };
 

@@ -56,6 +56,9 @@ class ConvexProblem {
 
   std::size_t size() const { return outputs_ * rows_->dimension(); }
   double ridge() const { return ridge_; }
+  // Λ·w_j for the j-th coordinate of every output, w_j > 0: then J is Λ·min(w)-strongly convex.
+  // Only for fits without a guarantee: bounds that follow from Λ alone do not hold.
+  void weigh_ridge(std::vector<double> weights);
   // M with ‖∇J(a) − ∇J(b)‖ ≤ M‖a − b‖.
   double smoothness() const;
   ConvexProblem with_ridge(double ridge) const;
@@ -85,7 +88,7 @@ class ConvexProblem {
   Loss loss_;
   std::size_t outputs_;
   double ridge_;
-  std::vector<double> linear_;
+  std::vector<double> linear_, weights_;  // weights_: of the ridge; empty: all 1
   unsigned threads_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "sotto/core/release.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
@@ -13,6 +14,9 @@ struct NonPrivateOptions {
   Loss loss = Loss::logistic;
   std::size_t outputs = 1;
   double regularisation = 1e-6;  // λ of the mean loss plus (λ/2)‖θ‖²
+  // How far each feature spreads, in public records; the ridge is on what a spread does. Empty:
+  // on what a step of 1 does.
+  std::vector<double> spreads = {};
   unsigned threads = 0;
 };
 
