@@ -81,7 +81,9 @@ struct Pool {
 std::vector<Option> pool_options(bool with_queries);
 Option standardise_option();
 // How far each column spreads in public records, where --standardise asks for it; else nothing.
-std::vector<double> public_spreads(const Arguments& arguments, const Pool& pool);
+// Throws Unsupported, before anything is paid for, where the family cannot use it.
+std::vector<double> public_spreads(const Arguments& arguments, const Family& family,
+                                   const Pool& pool);
 std::vector<Option> student_options();
 pate::StudentOptions student_options_of(const Arguments& arguments);
 Pool read_pool(const Arguments& arguments, const Facts& facts);

@@ -55,7 +55,7 @@ void run_pate(const Arguments& arguments, Context& context) {
   Teaching teaching = teaching_of(arguments);
   const Family& family = *teaching.family;
   const Pool pool = read_pool(arguments, teaching.facts);
-  teaching.request.spreads = public_spreads(arguments, pool);
+  teaching.request.spreads = public_spreads(arguments, family, pool);
   const std::vector<std::size_t> queries = chosen_queries(arguments, *pool.records);
   const PateFacts facts{.teachers = teaching.teachers,
                         .queries = queries.size(),

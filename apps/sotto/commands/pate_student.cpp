@@ -95,7 +95,7 @@ void run_pate_student(const Arguments& arguments, Context& context) {
   const Facts facts = facts_for(family, schema_of(arguments), request);
   check_target(facts, Task::classify, "a student of labels", "a class");
   const Pool pool = read_pool(arguments, facts);
-  request.spreads = public_spreads(arguments, pool);
+  request.spreads = public_spreads(arguments, family, pool);
   const PaidLabels paid(arguments.text("labels"), pool.records->rows(), facts.classes());
   auto student =
       pate::train_student(family, pool.facts, request, *pool.records, paid.queries(), paid.labels(),

@@ -160,8 +160,13 @@ Option standardise_option() {
           .group = "Public records"};
 }
 
-std::vector<double> public_spreads(const Arguments& arguments, const Pool& pool) {
-  return arguments.flag("standardise") ? pate::spreads_of(*pool.records) : std::vector<double>{};
+std::vector<double> public_spreads(const Arguments& arguments, const Family& family,
+                                   const Pool& pool) {
+  if (!arguments.flag("standardise")) return {};
+  if (!family.takes_spreads)
+    throw Unsupported(fmt::format("{} cannot be fitted to standardised columns", family.title),
+                      "choose a linear model, or leave the columns as they are");
+  return pate::spreads_of(*pool.records);
 }
 
 std::vector<Option> student_options() {

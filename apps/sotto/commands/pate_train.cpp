@@ -24,7 +24,8 @@ Json options_json(const TrainingRequest& request) {
 void run_pate_train(const Arguments& arguments, Context& context) {
   Teaching teaching = teaching_of(arguments);
   if (arguments.flag("standardise"))
-    teaching.request.spreads = public_spreads(arguments, read_pool(arguments, teaching.facts));
+    teaching.request.spreads =
+        public_spreads(arguments, *teaching.family, read_pool(arguments, teaching.facts));
   std::optional<Rng> seeded = insecure_rng(arguments, context);
   Rng& rng = seeded ? *seeded : context.rng();
   const Table records = private_records(arguments, teaching.facts);

@@ -216,7 +216,8 @@ class ByProfile {
     if (!(room > 0 && room < 1)) return kInfinity;
     const std::scoped_lock lock(state_->mutex);
     try {
-      if (const auto failure = failure_beside_gaussians(*e.event)) return sharp(*failure, delta);
+      if (const auto failure = failure_beside_gaussians(*e.event))
+        if (const double known = sharp(*failure, delta); known < kLargestSharp) return known;
       return e.mean == 1 && tnb() ? one(delta) : widen_up(add_up(one(room), shift()), 8 * kUlp);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::internal || error.code() == ErrorCode::interrupted) throw;
@@ -226,6 +227,7 @@ class ByProfile {
 
  private:
   static constexpr double kTolerance = 1e-3, kGlance = 2e-2;
+  static constexpr double kLargestSharp = 20;  // beyond, chords are few and the other is as good
   struct State {
     State(const PrivateSelectionEvent& e, Relation relation)
         : selection(e), run{relation, {*e.event}} {}
