@@ -17,21 +17,21 @@ constexpr std::uint64_t kParts = std::uint64_t{1} << 62;
 constexpr double kLargestMean = 1000;
 constexpr double kRoundedUp = 1e-9;
 
-double mean_of(double shape, double gamma) {
-  const double log_gamma = std::log(gamma);
-  if (gamma == 1) return 1;
-  if (shape == 0) return (1 / gamma - 1) / -log_gamma;
-  return shape * (1 - gamma) / (gamma * -std::expm1(shape * log_gamma));
+// At γ = e^(−x); without 1 − γ, which loses its digits next to one trial.
+double mean_at(double shape, double x) {
+  if (x == 0) return 1;
+  const double odds = std::expm1(x);
+  return shape == 0 ? odds / x : shape * odds / -std::expm1(-shape * x);
 }
 
-// A little above the γ of this mean: the mean falls from ∞ to 1 as γ goes from 0 to 1.
+// A little above the γ of this mean: the mean grows from 1 to ∞ with x.
 double gamma_of(double shape, double mean) {
-  double low = 1e-9, high = 1;
+  double low = 0, high = 21;
   for (int i = 0; i < 200; ++i) {
-    const double middle = std::sqrt(low * high);
-    (mean_of(shape, middle) > mean ? low : high) = middle;
+    const double middle = (low + high) / 2;
+    (mean_at(shape, middle) > mean ? high : low) = middle;
   }
-  return std::min(1.0, high * (1 + kRoundedUp));
+  return std::min(1.0, std::exp(-low) * (1 + kRoundedUp));
 }
 
 void check_mean(double mean, double least, bool open) {

@@ -94,6 +94,13 @@ TEST(TrialCount, HasTheGammaOfItsMeanRoundedUp) {
   const double geometric = TrialCount::truncated_negative_binomial(1, 8).gamma();
   EXPECT_GT(geometric, 0.125);
   EXPECT_LT(geometric, 0.125 * (1 + 1e-8));
+  // Next to one trial 1 − γ has lost its digits; the mean is at most the stated one all the same.
+  for (const double shape : {0.0, 0.5, 1.0}) {
+    EXPECT_EQ(TrialCount::truncated_negative_binomial(shape, 1 + 1e-12).gamma(), 1);
+    const double near = TrialCount::truncated_negative_binomial(shape, 1 + 1e-6).gamma();
+    EXPECT_NEAR((1 - near) * (1 + shape) / 2, 1e-6, 2e-9) << shape;
+    EXPECT_LE((1 - near) * (1 + shape) / 2, 1e-6) << shape;
+  }
 }
 
 TEST(TrialCount, OfMeanOneIsOne) {

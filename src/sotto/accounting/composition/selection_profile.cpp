@@ -13,6 +13,8 @@ namespace {
 constexpr int kCells = 1500, kLooks = 64, kNodes = 40;
 constexpr double kSlack = 1e-6;  // on weights: more than sums of rounded slopes lose
 constexpr double kHair = 1e-9;   // on shifts, likewise
+// Beyond these nothing is said: e^c and its chords would overflow, and other bounds are as good.
+constexpr double kLargestChange = 40, kLargestMean = 1e9, kLargestOdds = 1e15;
 
 // ψ and ln(ψ(s)/ψ(f)) of a law of K, rounded up. The law that is drawn may have a parameter γ that
 // is larger by a relative 1e-8 and a smaller mean: ψ is computed for the largest γ, the ratio for
@@ -28,6 +30,7 @@ struct Slope {
     odds = widen_up(std::expm1(truncated_negative_binomial_cost(e.shape, e.mean)), 8 * kUlp);
     odds_low = std::max(0.0, odds * (1 - 1e-6) - 1e-7);
   }
+  bool in_range() const { return mean <= kLargestMean && odds <= kLargestOdds; }
   double at(double s) const {
     const double falls =
         poisson ? std::exp(-mean * s) : std::exp(-(1 + shape) * std::log1p(odds_low * s));
@@ -74,14 +77,18 @@ class Envelope {
  public:
   Envelope(const PrivateSelectionEvent& selection, const Neighbour& neighbour) {
     const Slope slope(selection);
+    if (!slope.in_range()) return;
     double s = 0;
     for (int i = 0; i < kCells; ++i) {
       const double end = slope.cell_end(i), change = slope.change(s, neighbour(end));
+      if (!(change <= kLargestChange)) return;
       lines_.push_back({slope.at(s), std::exp(-change)});
       end_ = std::max(end_, std::exp(change));
       s = end;
     }
+    known_ = true;
   }
+  bool known() const { return known_; }
   double end() const { return end_; }  // 0 from here on
   double operator()(double w) const {
     double most = 0;
@@ -95,6 +102,7 @@ class Envelope {
   };
   std::vector<Line> lines_;
   double end_ = 0;
+  bool known_ = false;
 };
 
 }  // namespace
@@ -103,6 +111,8 @@ SelectionProfile::SelectionProfile(const PrivateSelectionEvent& selection,
                                    std::function<double(double)> profile)
     : profile_(std::move(profile)) {
   const Envelope envelope(selection, Neighbour(profile_));
+  known_ = envelope.known();
+  if (!known_) return;
   // Chords lie above a convex function.
   std::vector<double> nodes = {0};
   for (const double more : {8., 4., 2., 1.5}) nodes.push_back(envelope.end() * std::exp(-more));
@@ -114,6 +124,7 @@ SelectionProfile::SelectionProfile(const PrivateSelectionEvent& selection,
     const double slope = (envelope(nodes[k - 1]) - right) / (nodes[k] - nodes[k - 1]);
     const double weight = (slope - slope_after) * nodes[k];
     slope_after = slope;
+    if (!std::isfinite(weight)) known_ = false;
     if (weight > 0) terms_.push_back({weight * (1 + kSlack), std::log(nodes[k]) + kHair});
   }
 }
@@ -126,13 +137,14 @@ double SelectionProfile::of_one(double epsilon) const {
 }
 
 double SelectionProfile::delta(double epsilon) const {
+  if (!known_) return 1;
   double sum = 0;
   for (const Term& term : terms_) sum += term.weight * of_one(epsilon - term.shift);
   return widen_up(sum, 1e-12);
 }
 
 double SelectionProfile::epsilon(double delta) const {
-  if (!(delta > 0)) return kInfinity;
+  if (!known_ || !(delta > 0)) return kInfinity;
   const auto excess = [&](double eps) {
     return std::log(std::max(this->delta(eps), 1e-300) / delta);
   };

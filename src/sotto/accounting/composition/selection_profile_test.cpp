@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/renyi/detail/renyi_selection.hpp"
@@ -102,6 +103,36 @@ TEST(SelectionProfile, IsCloseToWhatAnAdversarysOrderDoes) {
     const double mu = e.event->get_if<GdpEvent>()->mu;
     EXPECT_LE(adversary(e, mu, bound), 1e-5) << e.mean << ' ' << e.shape;
     EXPECT_GT(adversary(e, mu, bound * 0.97), 1e-5) << "not tight: " << e.mean << ' ' << e.shape;
+  }
+}
+
+// Laws of K whose ratio of slopes overflows: the sharp bound says nothing, and nothing is cheap.
+TEST(SelectionProfile, SaysNothingWhereNumbersOverflow) {
+  const auto cost = [](SelectionDistribution law, double shape, double mean, double mu,
+                       Accountant accountant) {
+    try {
+      return epsilon(Spec{Relation::add_remove,
+                          {PrivateSelectionEvent{law, shape, mean, share(GdpEvent{mu})}}},
+                     Delta(1e-5), {.accountant = accountant})
+          .upper;
+    } catch (const AccountingError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+  };
+  const auto poisson = SelectionDistribution::poisson;
+  const auto binomial = SelectionDistribution::truncated_negative_binomial;
+  for (const Accountant accountant : {Accountant::automatic, Accountant::basic}) {
+    double last = 0;
+    for (const double mean : {1., 10., 100., 500., 700., 720., 1000., 1e4, 1e6, 1e300}) {
+      const double now = cost(poisson, 0, mean, 0.2, accountant);
+      EXPECT_GE(now, last * (1 - 1e-6)) << mean;
+      last = now;
+    }
+    EXPECT_GT(cost(poisson, 0, 1e6, 0.001, accountant), 1e-3);
+    EXPECT_GT(cost(poisson, 0, 1000, 2.2, accountant), 2);
+    EXPECT_GT(cost(binomial, 1000, 1e5, 0.2, accountant), 0.5);
+    EXPECT_GT(cost(binomial, 1, 1e300, 0.2, accountant), 0.5);
+    EXPECT_GT(cost(binomial, 0, 1e300, 0.2, accountant), 0.5);
   }
 }
 
