@@ -24,6 +24,8 @@ using pate::Aggregator;
 
 constexpr const char* kStatement =
     "epsilon is a noisy statement about this data set; epsilon_data_independent is the guarantee";
+constexpr const char* kWithoutStudent =
+    "; epsilon is of the votes alone, the student that was asked is in the guarantee";
 constexpr double kThresholdShare = .8;    // of the teachers
 constexpr double kThresholdNoise = 3.75;  // times that on votes
 
@@ -62,9 +64,13 @@ std::optional<pate::SanitiseOptions> sanitising(const Arguments& arguments,
 }
 
 Event event_of(const pate::LabelOptions& labels,
-               const std::optional<pate::SanitiseOptions>& sanitise) {
-  const Event event = pate::LabelPlan(labels).event();
-  return sanitise ? compose({event, pate::SanitisePlan(labels, *sanitise).event()}) : event;
+               const std::optional<pate::SanitiseOptions>& sanitise, const PateFacts& facts) {
+  Event event = pate::LabelPlan(labels).event();
+  if (sanitise) event = compose({event, pate::SanitisePlan(labels, *sanitise).event()});
+  if (facts.student.empty()) return event;
+  std::vector<Event> events{event};
+  events.insert(events.end(), facts.student.begin(), facts.student.end());
+  return compose(std::move(events));
 }
 
 // The noise, and how the sanitised ε is made.
@@ -88,7 +94,7 @@ Chosen calibrated(const Arguments& arguments, const PateFacts& facts, double del
   chosen.sanitise = sanitising(arguments, options_at(arguments, facts, guess), delta);
   const Unknown unknown{.name = "sigma", .whole = false, .at = [&](double sigma) {
                           const auto options = options_at(arguments, facts, sigma);
-                          return Spec{facts.relation, {event_of(options, chosen.sanitise)}};
+                          return Spec{facts.relation, {event_of(options, chosen.sanitise, facts)}};
                         }};
   chosen.sigma = confirm(unknown, guess, Safer::larger, target, Delta(delta)).value;
   return chosen;
@@ -118,7 +124,7 @@ PatePlan plan_labels(const Arguments& arguments, const PateFacts& facts) {
   PatePlan plan{.labels = pate::LabelPlan(options),
                 .sanitised = {},
                 .delta = delta,
-                .paid = event_of(options, chosen.sanitise)};
+                .paid = event_of(options, chosen.sanitise, facts)};
   if (chosen.sanitise) plan.sanitised.emplace(options, *chosen.sanitise);
   return plan;
 }
@@ -168,6 +174,8 @@ Json planned_json(const PatePlan& plan, double epsilon) {
     json["conversion"] = s.conversion == pate::Conversion::paper ? "paper" : "cks20";
     json["order"] = s.order;
     json["statement"] = kStatement;
+    if (o.aggregator == Aggregator::interactive)
+      json["statement"] = std::string(kStatement) + kWithoutStudent;
   }
   return json;
 }

@@ -23,6 +23,9 @@ struct PateFacts {
   std::size_t classes = 0;
   Relation relation = Relation::add_remove;
   std::string unit = "record";
+  // Of the student that is asked. Its answers are among the labels, so what it cost is part of what
+  // they cost. A ledger cannot know that it was paid for before, and is charged for it again.
+  std::vector<Event> student = {};
 };
 
 // The labels and, unless it is not wanted, the sanitised ε: planned together, paid for together.
@@ -30,7 +33,7 @@ struct PatePlan {
   pate::LabelPlan labels;
   std::optional<pate::SanitisePlan> sanitised;
   double delta = 0;
-  Event paid;  // of both
+  Event paid;  // of both, and of the student that is asked
   Event event() const { return paid; }
   Relation relation() const { return labels.relation(); }
   std::string describe() const;
@@ -69,6 +72,8 @@ struct Teaching {
 // --model with the options of each kind, for teachers or students.
 void add_kinds(Command& command);
 Teaching teaching_of(const Arguments& arguments);
+// Refuses a schema that was estimated from the data: certificates of labels do not add up its cost.
+void check_not_drafted(const Facts& facts);
 TrainingRequest noiseless_request(const Arguments& arguments, const Family& family);
 Table private_records(const Arguments& arguments, const Facts& facts);
 
@@ -98,12 +103,8 @@ struct LabelPlaces {
   explicit LabelPlaces(const std::string& out);  // throws StorageError
   std::string name() const;                      // of the labels
 };
-// What labels cost: the votes, and the student that gave some of them. A ledger cannot know that
-// the student was paid for before, and is charged for it again.
-Event event_of_labels(const PatePlan& plan, const std::vector<Event>& paid_before);
 Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
-                              const Arguments& arguments, const Rng& rng, const Payment* payment,
-                              const std::vector<Event>& paid_before = {});
+                              const Arguments& arguments, const Rng& rng, const Payment* payment);
 void write_labels(const LabelPlaces& places, const std::string& csv, const Certificate& certificate,
                   const std::string& key);
 

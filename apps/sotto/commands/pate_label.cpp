@@ -58,7 +58,6 @@ struct Ballot {
   std::vector<std::size_t> queries = {};  // rows of the pool; none: the votes are from elsewhere
   std::vector<std::string> classes = {};
   std::optional<std::vector<double>> student = {};  // what it says of the queries
-  std::vector<Event> paid = {};                     // what the student was made of
   std::function<pate::Votes()> count;
 };
 
@@ -87,6 +86,11 @@ std::vector<Event> events_of_student(const Certificate& student, const PateFacts
                     "teachers for a {} under {}",
                     student.unit, name(student.spec->relation), facts.unit, name(facts.relation)),
         "use a student of labels by teachers of the same data");
+  if (student.draft)
+    throw Unsupported(
+        "the student's schema was estimated from the data, and certificates of labels do not add "
+        "up the cost of that",
+        "train the student with a schema from public knowledge");
   return student.spec->events;
 }
 
@@ -96,6 +100,7 @@ Ballot from_teachers(const Arguments& arguments) {
   auto store =
       std::make_shared<pate::TeacherStore>(pate::TeacherStore::read(arguments.text("teachers")));
   const pate::TeacherCatalogue& catalogue = store->catalogue();
+  check_not_drafted(catalogue.facts);
   if (arguments.given("relation"))
     throw InvalidArgument("--relation is that of the teachers' schema", "leave it out");
   auto pool = std::make_shared<Pool>(read_pool(arguments, catalogue.facts));
@@ -112,7 +117,7 @@ Ballot from_teachers(const Arguments& arguments) {
     throw InvalidArgument("interactive, and only it, asks a student", "--student DIR");
   if (asks) {
     const Artifact student = read_artifact(arguments.text("student"), families());
-    ballot.paid = events_of_student(student.certificate, ballot.facts);
+    ballot.facts.student = events_of_student(student.certificate, ballot.facts);
     ballot.student = pate::opinions(*student.model, pate::rows_of(*pool->records, ballot.queries),
                                     ballot.facts.classes);
   }
@@ -137,7 +142,7 @@ void run_pate_label(const Arguments& arguments, Context& context) {
   if (!dry) places.emplace(arguments.text("out"));
   std::string key, csv;
   PaidWork<PateResult> work;
-  work.spec = Spec{facts.relation, {event_of_labels(plan, ballot.paid)}};
+  work.spec = Spec{facts.relation, {plan.event()}};
   work.unit = facts.unit;
   work.what =
       fmt::format("labels of {} public records by {} teachers", facts.queries, facts.teachers);
@@ -165,7 +170,7 @@ void run_pate_label(const Arguments& arguments, Context& context) {
   };
   work.publish = [&](PateResult&& result, Json&& json, Rng& rng, const Payment* payment) {
     if (csv.empty()) csv = labels_csv(result.labels, ballot.queries, ballot.classes);
-    Certificate c = label_certificate(plan, facts, arguments, rng, payment, ballot.paid);
+    Certificate c = label_certificate(plan, facts, arguments, rng, payment);
     if (arguments.given("votes") && !arguments.given("voters"))
       c.assumptions.push_back(
           "every query has one vote of each teacher, and how many teachers "

@@ -94,6 +94,7 @@ void run_pate_student(const Arguments& arguments, Context& context) {
   TrainingRequest request = noiseless_request(arguments, family);
   const Facts facts = facts_for(family, schema_of(arguments), request);
   check_target(facts, Task::classify, "a student of labels", "a class");
+  check_not_drafted(facts);
   const Pool pool = read_pool(arguments, facts);
   request.spreads = public_spreads(arguments, family, pool);
   const PaidLabels paid(arguments.text("labels"), pool.records->rows(), facts.classes());

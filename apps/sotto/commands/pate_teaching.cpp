@@ -98,12 +98,16 @@ Teaching teaching_of(const Arguments& arguments) {
   teaching.teachers = arguments.whole("teachers");
   check_target(teaching.facts, Task::classify, "teachers that vote", "a class");
   pate::check_partition(teaching.facts);
-  if (teaching.facts.encoder && teaching.facts.encoder->schema().drafted)
+  check_not_drafted(teaching.facts);
+  return teaching;
+}
+
+void check_not_drafted(const Facts& facts) {
+  if (facts.encoder && facts.encoder->schema().drafted)
     throw Unsupported(
         "certificates of labels do not add up the cost of a schema that was estimated "
         "from the data",
         "declare its facts from public knowledge");
-  return teaching;
 }
 
 Table private_records(const Arguments& arguments, const Facts& facts) {
@@ -247,17 +251,9 @@ LabelPlaces::LabelPlaces(const std::string& out) : labels(out) {
 
 std::string LabelPlaces::name() const { return std::filesystem::path(labels).filename().string(); }
 
-Event event_of_labels(const PatePlan& plan, const std::vector<Event>& paid_before) {
-  if (paid_before.empty()) return plan.event();
-  std::vector<Event> events{plan.event()};
-  events.insert(events.end(), paid_before.begin(), paid_before.end());
-  return compose(std::move(events));
-}
-
 Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
-                              const Arguments& arguments, const Rng& rng, const Payment* payment,
-                              const std::vector<Event>& paid_before) {
-  Certificate c = certify(event_of_labels(plan, paid_before), facts.relation, plan.delta, rng);
+                              const Arguments& arguments, const Rng& rng, const Payment* payment) {
+  Certificate c = certify(plan.event(), facts.relation, plan.delta, rng);
   c.method = "pate";
   c.unit = facts.unit;
   c.description = plan.describe();
@@ -266,7 +262,7 @@ Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
       fmt::format("one {} belongs to one teacher's part: it moves one vote of each query",
                   facts.unit),
       "the records that are labelled, and which of them, are public"};
-  if (!paid_before.empty())
+  if (!facts.student.empty())
     c.assumptions.push_back(
         "the last events are those of the student that was asked: its answers are among the "
         "labels");

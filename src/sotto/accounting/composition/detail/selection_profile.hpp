@@ -9,8 +9,8 @@
 //            H(v) = max_s ψ(s)·(1 − e^(ε−c(s))·v)₊ at v, the neighbour's density over the run's,
 //            e^c = ψ(s)/ψ(f(s)). H is convex and falls to 0, and lies below its chords, which are a
 //            sum of terms a·(1 − e^(ε−d)·v)₊; each of these integrates to a·δ₁(ε − d).
-// Numerics   s runs over cells, each with its largest ψ and c; f, weights and shifts round up. Where
-//            a c is beyond 40 or runs are beyond number it says nothing: δ ≤ 1.
+// Numerics   s runs over cells, each with its largest ψ and c; f, weights and shifts round up.
+//            Where a c is beyond 40 or runs are beyond number it says nothing: δ ≤ 1.
 // Reference  docs/math/tuning.md, "By the privacy profile".
 #pragma once
 
