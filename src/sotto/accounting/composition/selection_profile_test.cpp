@@ -183,7 +183,26 @@ TEST(SelectionProfile, ParameterNextToOneRunIsRoundedUp) {
   EXPECT_LE(cost(1 + 1e-9), 4e-9);
 }
 
-// Runs with a failure probability inside have no Rényi curve; their profile is known.
+// A failing run fails the whole, once for each run that is expected.
+TEST(SelectionProfile, FailuresOfRunsAddUpInTheRenyiCurve) {
+  const auto cost = [](SelectionDistribution law, double mean, double failure, double delta) {
+    std::vector<Event> run{GdpEvent{0.3}};
+    if (failure > 0) run.push_back(ApproximateEvent{0, failure});
+    const PrivateSelectionEvent e{law, law == SelectionDistribution::poisson ? 0.0 : 1.0, mean,
+                                  share(compose(run))};
+    return epsilon(Spec{Relation::add_remove, {e}}, Delta(delta), {.accountant = Accountant::rdp})
+        .upper;
+  };
+  for (const auto law :
+       {SelectionDistribution::truncated_negative_binomial, SelectionDistribution::poisson}) {
+    EXPECT_GE(cost(law, 4, 1e-7, 1e-6), cost(law, 4, 0, 6e-7));
+    EXPECT_GT(cost(law, 4, 1e-7, 1e-6), cost(law, 4, 0, 1e-6));
+    EXPECT_THROW(cost(law, 4, 3e-7, 1e-6), AccountingError);
+  }
+  const auto binomial = SelectionDistribution::truncated_negative_binomial;
+  EXPECT_NEAR(cost(binomial, 4, 1e-7, 1e-6), cost(binomial, 4, 0, 6e-7), 1e-6);
+}
+
 TEST(SelectionProfile, RunsWithFailuresAreBoundedByTheirProfile) {
   for (const auto distribution :
        {SelectionDistribution::truncated_negative_binomial, SelectionDistribution::poisson}) {

@@ -177,22 +177,22 @@ Single without_replacement(const SampledEvent& e, Relation relation) {
           0, near.largest_order};
 }
 
+// Runs fail independently of the data. Unless one does, which happens with a probability of at most
+// the mean number of runs times theirs, fewer runs are likelier, but their law is of the same kind
+// with a smaller mean, and the divergence grows with the mean.
 Single selection(const PrivateSelectionEvent& e, Relation relation) {
   const Single base = inner_curve(*e.event, relation);
-  if (base.delta > 0) {
-    refuse("rdp", "private_selection around an event with a failure probability",
-           "basic, advanced, optimal");
-  }
+  const double failure = base.delta > 0 ? multiply_up(base.delta, e.mean) : 0;
   if (e.distribution == SelectionDistribution::truncated_negative_binomial) {
     return {renyi_selection_negative_binomial(base.divergence, e.shape, e.mean, base.largest_order),
-            0, base.largest_order};
+            failure, base.largest_order};
   }
   const auto mu = gdp_parameter(*e.event, relation);
   const auto delta_of = [base, mu](double epsilon) {
     if (mu) return gaussian_delta_upper(*mu, epsilon);
     return best_delta(base.divergence, epsilon, base.largest_order).value;
   };
-  return {renyi_selection_poisson(base.divergence, delta_of, e.mean), 0, base.largest_order};
+  return {renyi_selection_poisson(base.divergence, delta_of, e.mean), failure, base.largest_order};
 }
 
 Single parallel(const ParallelEvent& e, Relation relation) {
