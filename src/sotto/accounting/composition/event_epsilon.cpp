@@ -216,8 +216,8 @@ class ByProfile {
     if (!(room > 0 && room < 1)) return kInfinity;
     const std::scoped_lock lock(state_->mutex);
     try {
-      if (const auto failure = failure_beside_gaussians(*e.event))
-        if (const double known = sharp(*failure, delta); known < kLargestSharp) return known;
+      if (const auto run = gaussian_run())
+        if (const double known = sharp(*run, delta); known < kLargestSharp) return known;
       return e.mean == 1 && tnb() ? one(delta) : widen_up(add_up(one(room), shift()), 8 * kUlp);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::internal || error.code() == ErrorCode::interrupted) throw;
@@ -245,34 +245,31 @@ class ByProfile {
     if (!state_->account) state_->account.emplace(state_->run);
     return *state_->account;
   }
-  // Of runs that are Gaussian, up to a failure: their profile costs next to nothing, so that it can
-  // be asked for at many ε.
-  static std::optional<double> failure_beside_gaussians(const Event& event) {
-    double failure = 0;
-    bool gaussian = false;
-    for (const Run& run : run_lengths(event)) {
-      if (const auto* a = run.event.get_if<ApproximateEvent>(); a != nullptr && a->epsilon == 0) {
-        failure = add_up(failure, multiply_up(a->delta, static_cast<double>(run.count)));
-      } else if (run.event.get_if<GdpEvent>() || run.event.get_if<GaussianEvent>() ||
-                 run.event.get_if<DiscreteGaussianEvent>()) {
-        gaussian = true;
-      } else {
-        return std::nullopt;
-      }
+  // A run that is one Gaussian, up to a failure: its profile has a closed form, so that it can be
+  // asked for at many ε.
+  struct GaussianRun {
+    double mu = 0, failure = 0;
+  };
+  std::optional<GaussianRun> gaussian_run() const {
+    GaussianRun out;
+    std::vector<Event> others;
+    for (const Run& run : run_lengths(*state_->selection.event)) {
+      if (const auto* a = run.event.get_if<ApproximateEvent>(); a != nullptr && a->epsilon == 0)
+        out.failure = add_up(out.failure, multiply_up(a->delta, static_cast<double>(run.count)));
+      else
+        others.push_back(repeat(run.event, run.count));
     }
-    return gaussian ? std::optional(failure) : std::nullopt;
+    if (others.empty()) return std::nullopt;
+    const auto mu = gdp_parameter(compose(std::move(others)), state_->run.relation);
+    if (!mu) return std::nullopt;
+    out.mu = *mu;
+    return out;
   }
-  double sharp(double failure, double delta) const {
+  double sharp(const GaussianRun& run, double delta) const {
     State& s = *state_;
     if (!s.sharp) {
-      std::vector<Event> gaussians;
-      for (const Run& run : run_lengths(*s.selection.event))
-        if (!run.event.get_if<ApproximateEvent>())
-          gaussians.push_back(repeat(run.event, run.count));
-      auto one =
-          std::make_shared<PldAccount>(Spec{s.run.relation, {compose(std::move(gaussians))}});
-      s.sharp.emplace(s.selection, [one, failure](double epsilon) {
-        return std::min(1.0, add_up(failure, one->delta(epsilon, kTolerance).upper));
+      s.sharp.emplace(s.selection, [run](double epsilon) {
+        return std::min(1.0, add_up(run.failure, gaussian_delta_upper(run.mu, epsilon)));
       });
     }
     return widen_up(s.sharp->epsilon(delta), 8 * kUlp);
