@@ -111,7 +111,15 @@ double calibrated_scale(const Budget& budget, double granularity, double sensiti
       budget.kind());
 }
 
-std::variant<DiscreteLaplace, DiscreteGaussian> make_sampler(bool gaussian, double scale) {
+std::variant<DiscreteLaplace, DiscreteGaussian> make_sampler(bool gaussian, double scale,
+                                                             const std::string& budget) {
+  if (scale < kMinNoiseScale) {
+    throw InvalidArgument(
+        fmt::format("the budget ({}) asks for noise of {:.3g} of the distance between two values; "
+                    "it must be at least 1/1024 of it",
+                    budget, scale),
+        "epsilon (or rho) is too large: such noise would protect nothing");
+  }
   check_noise_scale(gaussian ? "sigma (in lattice steps)" : "scale (in lattice steps)", scale);
   if (gaussian) return DiscreteGaussian(scale);
   return DiscreteLaplace(scale);
@@ -137,7 +145,7 @@ LatticeNoise::LatticeNoise(Relation relation, const Budget& budget, double granu
       sensitivity_(gaussian_ ? steps.l2 : steps.l1),
       dimension_(dimension),
       scale_(calibrated_scale(budget, granularity, sensitivity_, dimension)),
-      sampler_(make_sampler(gaussian_, scale_)) {}
+      sampler_(make_sampler(gaussian_, scale_, budget_)) {}
 
 Event LatticeNoise::event() const {
   // Powers of two: these products are exact.
