@@ -201,7 +201,7 @@ bool against_scikit(const Directory& directory, std::vector<std::string>& result
   fmt::print("\nLogistic regression, {} x {}, median of {} by the clock\n", kTrain, kColumns,
              kRounds);
   fmt::print("  sotto, epsilon = 1, from an encoded table ({}) {:>8.2f} s   accuracy {:.4f}\n",
-             name(training.method()), median(ours), our_accuracy);
+             training.method(), median(ours), our_accuracy);
   results.push_back(fmt::format(R"({{"name":"logistic fit","seconds":{:.4g},"accuracy":{:.5g}}})",
                                 median(ours), our_accuracy));
   if (theirs.empty()) {

@@ -97,7 +97,12 @@ class TableSource : public Source {
     return partial.finish();
   }
   void keep() final {
-    if (!kept_) kept_.emplace(table(), threads_);
+    if (kept_) return;
+    if (const Table* whole = in_memory()) {
+      kept_.emplace(*whole, threads_);
+    } else {
+      kept_.emplace(table(), threads_);
+    }
   }
   Images images() final { throw Unsupported("this data is a table, not a folder of images"); }
 

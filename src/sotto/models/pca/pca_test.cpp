@@ -144,6 +144,20 @@ TEST(Pca, OneRecordMovesTheScatterByAtMostWhatIsDeclared) {
   EXPECT_GT(farthest_replaced, 1.3);
 }
 
+// Rows that are looked at where they are, and rows that were copied because a null record is among
+// them: the same sums to the last bit.
+TEST(Pca, RowsInMemoryAreSummedAsCopiesAre) {
+  const Encoder encoder(point_schema(3, Relation::zero_out, 20));
+  Table table = table_of(ellipsoid(20), encoder);
+  const auto triangle = [&] {
+    const auto source = table_in_memory(table);
+    return scatter_of(EncodedRows(*source, encoder), std::vector<double>{.2, -.1, .05}, 0.8);
+  };
+  const std::vector<int128> in_place = triangle();
+  table.add_row().factor = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(in_place == triangle());
+}
+
 // E z₁² under density ∝ exp(−Σ aᵢzᵢ²) on the sphere of R³, by a fine grid.
 double first_square(const Eigen::Vector3d& a) {
   double mass = 0, sum = 0;

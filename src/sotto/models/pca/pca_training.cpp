@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/learning/transform_plan.hpp"
 #include "sotto/models/pca/detail/bingham.hpp"
+#include "sotto/models/pca/detail/leading_eigen.hpp"
 #include "sotto/models/pca/detail/pca_model.hpp"
 #include "sotto/models/pca/detail/scatter.hpp"
 #include "sotto/models/rows/detail/ball_sums.hpp"
@@ -247,15 +247,15 @@ class PcaTraining final : public TransformPlan {
   // The leading eigenvectors of a scatter in units of the radius.
   Components leading(const Eigen::MatrixXd& scatter, std::vector<double> mean, double count,
                      double radius) const {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scatter);
+    const LeadingEigen eigen =
+        leading_eigen(scatter, static_cast<Eigen::Index>(setting_.components));
     Components found{Matrix(setting_.components, setting_.width), std::move(mean), {}};
-    const Eigen::Index d = scatter.rows();
     for (std::size_t c = 0; c < setting_.components; ++c) {
-      const Eigen::Index at = d - 1 - static_cast<Eigen::Index>(c);
-      Eigen::VectorXd v = solver.eigenvectors().col(at);
+      const auto at = static_cast<Eigen::Index>(c);
+      Eigen::VectorXd v = eigen.vectors.col(at);
       orient(v);
       std::copy_n(v.data(), setting_.width, found.directions.row(c).begin());
-      const double variance = std::max(0.0, solver.eigenvalues()[at] / count);
+      const double variance = std::max(0.0, eigen.values[at] / count);
       found.reach.push_back(
           std::clamp(kReach * radius * std::sqrt(variance), 0.01 * radius, 2 * radius));
     }

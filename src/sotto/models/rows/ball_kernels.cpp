@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "sotto/core/vector_clones.hpp"
 
 namespace sotto::detail {
 namespace {
 
-constexpr std::size_t kTile = 8;     // columns of a strip of the packed rows
-constexpr std::size_t kDepth = 256;  // rows packed at once: two strips stay in the first cache
 constexpr std::size_t kLanes = 8, kTogether = 8;
 
 // Eight numbers in a register, or in two where there are no wider ones.
@@ -38,50 +35,68 @@ __attribute__((always_inline)) inline std::uint32_t first_of_least(Lanes& best, 
   return static_cast<std::uint32_t>(at[0]);
 }
 
-// out[a][b] = Σ_r left[r][a]·right[r][b] over strips of kTile columns.
-SOTTO_CLONES void multiply_strips(const double* left, const double* right, std::size_t depth,
-                                  double* __restrict out) {
-  double sums[kTile / 2][kTile];
-  for (std::size_t half = 0; half < kTile; half += kTile / 2) {
-    for (std::size_t a = 0; a < kTile / 2; ++a)
-      for (std::size_t b = 0; b < kTile; ++b) sums[a][b] = 0;
-    for (std::size_t r = 0; r < depth; ++r) {
-      const double* l = left + r * kTile + half;
-      const double* s = right + r * kTile;
-#pragma GCC unroll 4
-      for (std::size_t a = 0; a < kTile / 2; ++a)
-#pragma GCC unroll 8
-        for (std::size_t b = 0; b < kTile; ++b) sums[a][b] += l[a] * s[b];
-    }
-    for (std::size_t a = 0; a < kTile / 2; ++a)
-      for (std::size_t b = 0; b < kTile; ++b) out[(half + a) * kTile + b] = sums[a][b];
-  }
+using Wide = double __attribute__((vector_size(kLanes * sizeof(double))));
+
+// row[j..j + 8) − centre[j..j + 8).
+__attribute__((always_inline)) inline void subtract(Wide& left, const float* row,
+                                                    const double* centre) {
+  Lanes some;
+  load(some, row);
+  std::memcpy(&left, centre, sizeof left);
+  left = __builtin_convertvector(some, Wide) - left;
+}
+
+// Eight steps; adds their squares.
+__attribute__((always_inline)) inline void truncate(const float* row, const double* centre,
+                                                    double factor, float* steps, Wide& squares) {
+  Wide e;
+  subtract(e, row, centre);
+  const Places whole = __builtin_convertvector(e * factor, Places);
+  const Lanes kept = __builtin_convertvector(whole, Lanes);
+  std::memcpy(steps, &kept, sizeof kept);
+  e = __builtin_convertvector(whole, Wide);
+  squares += e * e;
+}
+
+__attribute__((always_inline)) inline double total(const Wide& lanes) {
+  double sum = 0;
+  for (std::size_t l = 0; l < kLanes; ++l) sum += lanes[l];
+  return sum;
 }
 
 }  // namespace
 
-void add_products(const float* rows, std::size_t count, std::size_t width, double* second) {
-  const std::size_t strips = (width + kTile - 1) / kTile;
-  std::vector<double> packed(strips * kDepth * kTile), tile(kTile * kTile);
-  for (std::size_t first = 0; first < count; first += kDepth) {
-    const std::size_t depth = std::min(kDepth, count - first);
-    for (std::size_t r = 0; r < depth; ++r) {
-      const float* row = rows + (first + r) * width;
-      for (std::size_t j = 0; j < width; ++j)
-        packed[(j / kTile * kDepth + r) * kTile + j % kTile] = static_cast<double>(row[j]);
-    }
-    for (std::size_t s = 0; s < strips; ++s) {
-      for (std::size_t t = s; t < strips; ++t) {
-        multiply_strips(packed.data() + s * kDepth * kTile, packed.data() + t * kDepth * kTile,
-                        depth, tile.data());
-        const std::size_t last_a = std::min(kTile, width - s * kTile),
-                          last_b = std::min(kTile, width - t * kTile);
-        for (std::size_t a = 0; a < last_a; ++a)
-          for (std::size_t b = 0; b < last_b; ++b)
-            second[(s * kTile + a) * width + t * kTile + b] += tile[a * kTile + b];
-      }
-    }
+SOTTO_CLONES double squared_distance(const float* row, const double* centre, std::size_t width) {
+  Wide even{}, odd{}, e;
+  std::size_t j = 0;
+  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
+    subtract(e, row + j, centre + j);
+    even += e * e;
+    subtract(e, row + j + kLanes, centre + j + kLanes);
+    odd += e * e;
   }
+  for (; j < width; ++j) {
+    const double rest = static_cast<double>(row[j]) - centre[j];
+    even[j % kLanes] += rest * rest;
+  }
+  return total(even + odd);
+}
+
+SOTTO_CLONES double truncated_steps(const float* row, const double* centre, std::size_t width,
+                                    double factor, float* steps) {
+  Wide even{}, odd{};
+  std::size_t j = 0;
+  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
+    truncate(row + j, centre + j, factor, steps + j, even);
+    truncate(row + j + kLanes, centre + j + kLanes, factor, steps + j + kLanes, odd);
+  }
+  for (; j < width; ++j) {
+    const auto v = static_cast<double>(
+        static_cast<std::int32_t>((static_cast<double>(row[j]) - centre[j]) * factor));
+    steps[j] = static_cast<float>(v);
+    even[j % kLanes] += v * v;
+  }
+  return total(even + odd);
 }
 
 // Scores of kTogether rows at once against kLanes centres: the sums stay in registers, and

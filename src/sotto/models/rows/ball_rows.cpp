@@ -4,10 +4,24 @@
 #include <cmath>
 
 #include "sotto/core/parallel.hpp"
+#include "sotto/models/rows/detail/ball_kernels.hpp"
 
 namespace sotto {
+namespace {
+
+bool has_null(const Table& table) {
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    if (table.is_null(i)) return true;
+  return false;
+}
+
+}  // namespace
 
 EncodedRows::EncodedRows(Source& source, const Encoder& encoder) : width_(encoder.width()) {
+  if (const Table* table = source.in_memory(); table != nullptr && !has_null(*table)) {
+    table_ = table;
+    return;
+  }
   source.map<std::vector<float>>(
       [&](const Table& block) {
         std::vector<float> part;
@@ -41,13 +55,9 @@ std::vector<int128> EncodedRows::sum(std::size_t size, const AddBlock& add) cons
 std::vector<int128> EncodedRows::distances(std::span<const double> centre, std::size_t bins,
                                            const std::function<std::size_t(double)>& bin_of) const {
   return sum(bins, [&](std::size_t first, std::size_t count, std::span<int128> cells) {
+    std::vector<float> room;
     for (std::size_t i = first; i < first + count; ++i) {
-      const float* x = row(i);
-      double square = 0;
-      for (std::size_t j = 0; j < width_; ++j) {
-        const double e = static_cast<double>(x[j]) - centre[j];
-        square += e * e;
-      }
+      const double square = detail::squared_distance(row(i, room), centre.data(), width_);
       cells[std::min(bins - 1, bin_of(std::sqrt(square)))] += 1;
     }
   });
@@ -56,23 +66,14 @@ std::vector<int128> EncodedRows::distances(std::span<const double> centre, std::
 void to_ball(const float* row, std::span<const double> centre, double radius,
              std::span<float> steps) {
   const std::size_t d = centre.size();
-  double square = 0;
-  for (std::size_t j = 0; j < d; ++j) {
-    const double e = static_cast<double>(row[j]) - centre[j];
-    square += e * e;
-  }
-  const double norm = std::sqrt(square);
+  const double norm = std::sqrt(detail::squared_distance(row, centre.data(), d));
   const double factor = kBallSteps / std::max(radius, norm);
   if (!std::isfinite(factor) || !std::isfinite(norm)) {
     std::fill(steps.begin(), steps.end(), 0.0f);
     return;
   }
-  double exact = 0;  // whole numbers up to 2^53: d·2^32
-  for (std::size_t j = 0; j < d; ++j) {
-    const double v = std::trunc((static_cast<double>(row[j]) - centre[j]) * factor);
-    steps[j] = static_cast<float>(v);
-    exact += v * v;
-  }
+  // No coordinate is longer than the row: at most 2^16 and a rounding. Whole numbers up to d·2^32.
+  double exact = detail::truncated_steps(row, centre.data(), d, factor, steps.data());
   // The arithmetic above is rounded; the norm is checked on the integers that are kept.
   while (exact > kBallSteps * kBallSteps) {
     exact = 0;
@@ -89,12 +90,13 @@ BallRows::BallRows(const EncodedRows& rows, std::span<const double> centre, doub
   for (std::size_t start = 0; start < rows.size(); start += staged) {
     const std::size_t count = std::min(staged, rows.size() - start);
     float* const out = rows_.extend(count * width_).data();
-    parallel_blocks((count + kBallBlock - 1) / kBallBlock, thread_count(0),
-                    [&](std::size_t b, unsigned) {
-                      const std::size_t end = std::min(count, (b + 1) * kBallBlock);
-                      for (std::size_t i = b * kBallBlock; i < end; ++i)
-                        to_ball(rows.row(start + i), centre, radius, {out + i * width_, width_});
-                    });
+    parallel_blocks(
+        (count + kBallBlock - 1) / kBallBlock, thread_count(0), [&](std::size_t b, unsigned) {
+          const std::size_t end = std::min(count, (b + 1) * kBallBlock);
+          std::vector<float> room;
+          for (std::size_t i = b * kBallBlock; i < end; ++i)
+            to_ball(rows.row(start + i, room), centre, radius, {out + i * width_, width_});
+        });
     rows.done(start, count);
   }
 }

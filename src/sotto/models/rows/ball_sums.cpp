@@ -122,10 +122,10 @@ Location locate(const PointSumsPlan& plan, const EncodedRows& rows, double norm_
   const std::vector<int128> sums =
       rows.sum(d + 1, [&](std::size_t first, std::size_t count, std::span<int128> total) {
         std::vector<double> local(d);
-        std::vector<float> steps(d);
+        std::vector<float> steps(d), room;
         const std::vector<std::uint32_t> same(1);
         for (std::size_t i = first; i < first + count; ++i) {
-          to_ball(rows.row(i), origin, norm_bound, steps);
+          to_ball(rows.row(i, room), origin, norm_bound, steps);
           detail::add_to_nearest(steps.data(), 1, d, same.data(), local.data());
         }
         for (std::size_t j = 0; j < d; ++j) total[j] += static_cast<std::int64_t>(local[j]);

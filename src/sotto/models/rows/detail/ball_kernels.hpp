@@ -7,9 +7,13 @@
 
 namespace sotto::detail {
 
-// second[i·width + j] += Σ_r rows[r·width + i]·rows[r·width + j] for j ≥ i, in whole numbers of at
-// most 2^53.
-void add_products(const float* rows, std::size_t count, std::size_t width, double* second);
+// ‖row − centre‖². Sixteen partial sums in a fixed order: the same on every processor.
+double squared_distance(const float* row, const double* centre, std::size_t width);
+
+// steps = (row − centre)·factor, truncated towards 0; returns Σ steps², exact. Needs
+// |row − centre|·factor < 2^31.
+double truncated_steps(const float* row, const double* centre, std::size_t width, double factor,
+                       float* steps);
 
 // nearest[r]: the centre c that minimises offset[c] − rows[r]·centre c, the first of equals.
 // centres: width × padded, coordinate by coordinate; padded: a multiple of 8, offsets of the

@@ -1,6 +1,7 @@
 // Records as points of a ball about a public centre, on an integer grid.
 //
-// What       EncodedRows: encoded records, kept as they came. BallRows: the same records about a
+// What       EncodedRows: encoded records, kept as they came, or where they are in memory already
+//            only looked at. BallRows: the same records about a
 //            centre, clipped to a radius and divided by it, as whole multiples of 2^−16.
 // Guarantee  ‖y‖₂ ≤ 1 exactly for every point of a BallRows, hence ‖Σ y‖ moves by at most 1 between
 //            add_remove neighbours, ‖Σ y yᵀ‖_F by at most 1, as statements about the program. A
@@ -30,12 +31,18 @@ inline constexpr std::size_t kBallMemory = std::size_t{128} << 20;  // bytes of 
 
 class EncodedRows {
  public:
-  // One pass over the source.
+  // One pass over the source, which must outlive this.
   EncodedRows(Source& source, const Encoder& encoder);
 
-  std::size_t size() const { return rows_.size() / width_; }
+  std::size_t size() const { return table_ != nullptr ? table_->rows() : rows_.size() / width_; }
   std::size_t width() const { return width_; }
-  const float* row(std::size_t i) const { return rows_.data() + i * width_; }
+  // room: where a row of a table in memory is written out.
+  const float* row(std::size_t i, std::vector<float>& room) const {
+    if (table_ == nullptr) return rows_.data() + i * width_;
+    room.resize(width_);
+    table_->row(i, room);
+    return room.data();
+  }
 
   // add(first, count, sums) for blocks of rows, by all threads, each into sums of its own.
   using AddBlock =
@@ -46,11 +53,12 @@ class EncodedRows {
                                 const std::function<std::size_t(double)>& bin_of) const;
 
   void done(std::size_t first, std::size_t count) const {
-    rows_.done(first * width_, count * width_);
+    if (table_ == nullptr) rows_.done(first * width_, count * width_);
   }
 
  private:
   std::size_t width_;
+  const Table* table_ = nullptr;
   RowStore<float> rows_{kBallMemory};
 };
 
