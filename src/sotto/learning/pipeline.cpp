@@ -11,7 +11,6 @@
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/number.hpp"
-#include "sotto/data/toml.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/learning/found_categories.hpp"
 #include "sotto/learning/mapped_source.hpp"
@@ -23,13 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "pipeline.json";
-constexpr std::size_t kMostSteps = 20;
 constexpr const char* kCategories = "categories";
 constexpr double kDeltaOfCategories = 0.1;  // of the budget's
-
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 // One trained step and what it reads.
 struct Stage {
@@ -343,42 +337,6 @@ Schema without_idle_target(Schema schema, const Step& last) {
 
 }  // namespace
 
-std::vector<PipelineStep> read_pipeline(std::string_view toml, const std::string& label) {
-  const Json json = parse_toml(toml, label);
-  const auto refuse = [&](const std::string& what, const std::string& hint = "") {
-    throw DataError(fmt::format("{}: {}", label, what), hint);
-  };
-  if (!json.is_object() || json.size() != 1 || !json.contains("steps") ||
-      !json["steps"].is_object() || json["steps"].empty())
-    refuse("a pipeline is a list of steps and nothing else", "write [steps.NAME] for each step");
-  if (json["steps"].size() > kMostSteps)
-    refuse(fmt::format("it has more than {} steps", kMostSteps));
-  std::vector<PipelineStep> steps;
-  for (const auto& [name, table] : json["steps"].items()) {
-    if (!table.is_object()) refuse(fmt::format("steps.{} is no table", name));
-    PipelineStep step{.name = name, .kind = name, .method = {}};
-    for (const auto& [key, value] : table.items()) {
-      if (key == "weight" || key == "share") {
-        if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>()))
-          refuse(fmt::format("steps.{}.{} must be a number above 0", name, key));
-        if (key == "weight") step.weight = value.get<double>();
-        if (key == "share") step.share = value.get<double>();
-      } else if (key == "model" || key == "method") {
-        if (!value.is_string()) refuse(fmt::format("steps.{}.{} must be a word", name, key));
-        (key == "model" ? step.kind : step.method) = value.get<std::string>();
-      } else if (value.is_boolean()) {
-        if (value.get<bool>()) step.options[key] = {"true"};
-      } else if (value.is_string() || value.is_number()) {
-        step.options[key] = {text_of(value)};
-      } else {
-        refuse(fmt::format("steps.{}.{} must be a number, a word, true or false", name, key));
-      }
-    }
-    steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
 PlannedPipeline plan_pipeline(std::span<const Family> families, std::vector<PipelineStep> asked,
                               const Schema& schema, const std::optional<Budget>& budget,
                               std::optional<double> delta) {
@@ -456,7 +414,7 @@ Family pipeline_family(std::function<std::span<const Family>()> families) {
           const Json json = parse_json(file->second, "'pipeline.json'");
           if (json.at("schema") != 1 || json.at("type") != "pipeline" ||
               !json.at("steps").is_array() || json["steps"].empty() ||
-              json["steps"].size() > kMostSteps)
+              json["steps"].size() > kMostPipelineSteps)
             damaged();
           std::vector<Stage> stages;
           for (std::size_t i = 0; i < json["steps"].size(); ++i) {

@@ -36,6 +36,8 @@ struct PipelineStep {
   OptionValues::Raw options = {};
 };
 
+inline constexpr std::size_t kMostPipelineSteps = 20;
+
 // A document, step by step in its order:
 //   [steps.scale]
 //   [steps.pca]
