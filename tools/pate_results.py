@@ -19,7 +19,7 @@ import time
 import results
 
 TEACHERS = 250
-ADULT = ["--model", "logistic", "--standardise", "--regularisation", "1e-4", "--queries", "400", "--choose", "first", "--sigma", "52"]
+ADULT = ["--model", "logistic", "--standardise", "--regularisation", "1e-5", "--queries", "800", "--sigma", "46"]
 MNIST = ["--model", "logistic", "--regularisation", "1e-8", "--queries", "400", "--neighbours", "10", "--sigma", "40", "--agreement", "0.99", "--opinions", "ridge"]
 FEATURES = ["--upright", "--degree", "2", "--components", "600"]
 

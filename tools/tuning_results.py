@@ -13,7 +13,7 @@ import tempfile
 from results import ask, prepare
 
 BUDGET = ["--epsilon", "1", "--delta", "1e-5"]
-GRID = "iterations = [300, 600]\n"
+GRID = "individual_budget = [true]\ntypical_norm = [0.5, 0.6, 0.7]\niterations = [400]\n"
 TRIALS = ["--trials-mean", "2"]
 
 

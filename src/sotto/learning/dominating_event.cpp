@@ -109,10 +109,11 @@ std::vector<TcdpEvent> truncated(const std::vector<Event>& events, Relation rela
 Event dominating_event(const std::vector<Event>& events, Relation relation, bool pure,
                        const std::function<double(const Event&)>& cost) {
   if (events.empty()) invariant_broken("no event to dominate");
-  if (std::all_of(events.begin(), events.end(), [&](const Event& e) { return e == events[0]; }))
-    return events[0];
+  // Also where all are alike: a profile in closed form is what makes a selection among them cheap.
   if (!pure)
     if (const auto gaussian = largest_gaussian(events)) return *gaussian;
+  if (std::all_of(events.begin(), events.end(), [&](const Event& e) { return e == events[0]; }))
+    return events[0];
   if (pure) {
     double largest = 0;
     for (const Event& event : events)

@@ -233,6 +233,13 @@ std::vector<Candidate> usual_search_space(const Family& family, const std::strin
       if (option->range.holds(std::stod(value)) && option->fallback != value)
         candidates.push_back({.method = {}, .options = {{name, {value}}}});
   }
+  // Budgets for each record of a full batch cost what a run without them does; those of networks
+  // are another event, which nothing stands for together with the rest.
+  if (family.host == "sotto" && find_option(declared, "individual_budget") != nullptr &&
+      !given.given("individual_budget") && !given.given("typical_norm"))
+    for (const char* norm : {"0.5", "0.7"})
+      candidates.push_back(
+          {.method = {}, .options = {{"individual_budget", {"true"}}, {"typical_norm", {norm}}}});
   return candidates;
 }
 

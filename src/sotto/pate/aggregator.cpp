@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
+#include "sotto/pate/two_classes.hpp"
 
 namespace sotto::pate {
 namespace {
@@ -80,6 +81,8 @@ Event LabelPlan::event() const {
   if (options_.aggregator == Aggregator::lnmax) {
     events.push_back(repeat(DiscreteLaplaceEvent{options_.sigma, 2, kVoteStep, options_.classes},
                             options_.answers));
+  } else if (const auto law = answer_law(options_)) {
+    events.push_back(repeat(TcdpEvent{law->rho, law->omega}, options_.answers));
   } else {
     const double move = std::nextafter(kMove, 2);
     events.push_back(

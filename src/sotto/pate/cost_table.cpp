@@ -7,6 +7,7 @@
 #include "sotto/core/numeric/mills.hpp"
 #include "sotto/core/numeric/outward.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/pate/two_classes.hpp"
 #include "sotto/pate/vote_renyi.hpp"
 
 namespace sotto::pate {
@@ -21,27 +22,39 @@ double renyi_of_answer(const LabelOptions& o, double log_q, double order) {
                                            : gnmax_renyi(log_q, o.sigma, order);
 }
 
-double log_tail(const LabelOptions& o, double gap) {
-  return o.aggregator == Aggregator::lnmax ? log_tail_laplace(gap, o.sigma, kVoteStep)
-                                           : log_tail_gaussian(gap, o.sigma, kVoteStep);
-}
-
 }  // namespace
 
-CostTable::CostTable(const LabelOptions& options, double order) : options_(options), order_(order) {
-  const bool two = has_threshold(options.aggregator);
-  const double n = static_cast<double>(options.teachers);
-  const double step = std::max(two ? 1.0 / 4 : 1.0 / 32, n / (two ? 1024 : 16384));
-  gaps_ = static_cast<std::size_t>(std::ceil(n / step)) + 2;
-  per_move_ = static_cast<std::size_t>(std::ceil(2 / step)) + 1;
-  const double others = std::log(static_cast<double>(options.classes - 1));
+// What an answer costs in each cell: q at its left end is the largest in it.
+std::vector<double> CostTable::answers_by_q(double step) {
+  const double others = std::log(static_cast<double>(options_.classes - 1));
   std::vector<double> answer(gaps_);
   log_q_.resize(gaps_);
   for (std::size_t k = 0; k < gaps_; ++k) {
-    log_q_[k] = others + log_tail(options, step * static_cast<double>(k));
-    answer[k] = renyi_of_answer(options, std::min(log_q_[k], 0.0), order);
+    log_q_[k] = others + log_tail(options_, step * static_cast<double>(k));
+    answer[k] = renyi_of_answer(options_, std::min(log_q_[k], 0.0), order_);
     if (k > 0) answer[k] = std::min(answer[k], answer[k - 1]);  // a larger q bounds it too
   }
+  return answer;
+}
+
+// A cell is one lead. The least function above that does not rise with the lead.
+std::vector<double> CostTable::answers_by_lead() const {
+  std::vector<double> answer(gaps_);
+  for (std::size_t k = gaps_; k-- > 0;) {
+    answer[k] = two_class_renyi(options_, static_cast<std::int64_t>(k), order_);
+    if (k + 1 < gaps_) answer[k] = std::max(answer[k], answer[k + 1]);
+  }
+  return answer;
+}
+
+CostTable::CostTable(const LabelOptions& options, double order)
+    : options_(options), order_(order), by_lead_(has_exact_costs(options)) {
+  const bool two = has_threshold(options.aggregator);
+  const double n = static_cast<double>(options.teachers);
+  const double step = std::max(two ? 1.0 / 4 : 1.0 / 32, n / (two ? 1024 : 16384));
+  gaps_ = static_cast<std::size_t>(std::ceil(by_lead_ ? n : n / step)) + 2;
+  per_move_ = by_lead_ ? 2 : static_cast<std::size_t>(std::ceil(2 / step)) + 1;
+  const std::vector<double> answer = by_lead_ ? answers_by_lead() : answers_by_q(step);
   if (two) {
     const auto teachers = static_cast<std::int64_t>(options.teachers);
     lowest_ = options.aggregator == Aggregator::interactive ? -teachers : 0;
@@ -89,7 +102,9 @@ double CostTable::log_q(std::span<const std::int64_t> sorted) const {
              : log_q_gaussian(sorted, options_.sigma, kVoteStep);
 }
 
-std::size_t CostTable::gap_cell(double log_q) const {
+std::size_t CostTable::gap_cell(std::span<const std::int64_t> sorted) const {
+  if (by_lead_) return static_cast<std::size_t>(sorted[0] - sorted[1]);
+  const double log_q = this->log_q(sorted);
   // The last cell whose left end has at least this q.
   const double least = log_q + kSlack * (1 + std::abs(log_q));
   const auto beyond = std::partition_point(log_q_.begin(), log_q_.end(),
@@ -105,13 +120,13 @@ std::size_t CostTable::margin_cell(std::int64_t margin) const {
 }
 
 double CostTable::cost(const Place& place) const {
-  return at(margin_cell(place.margin), gap_cell(log_q(place.counts)));
+  return at(margin_cell(place.margin), gap_cell(place.counts));
 }
 
 double CostTable::worst() const { return *std::max_element(cost_.begin(), cost_.end()); }
 
 void CostTable::add_sensitivities(const Place& place, std::span<double> distances) const {
-  const std::size_t gap = gap_cell(log_q(place.counts)), margin = margin_cell(place.margin);
+  const std::size_t gap = gap_cell(place.counts), margin = margin_cell(place.margin);
   std::vector<std::int64_t> nearest = place.counts;
   // Cells seen so far, and the largest rise among them.
   std::size_t low = gap, high = gap, first = margin, last = margin;
@@ -125,7 +140,7 @@ void CostTable::add_sensitivities(const Place& place, std::span<double> distance
     std::size_t to_low = 0;
     if (options_.teachers <= kExactTeachers) {
       if (d > 0) --nearest[0], ++nearest[1];
-      if (nearest[0] > nearest[1]) to_low = gap_cell(log_q(nearest));
+      if (nearest[0] > nearest[1]) to_low = gap_cell(nearest);
     } else if (gap > (d + 1) * per_move_) {
       to_low = gap - (d + 1) * per_move_;
     }

@@ -15,6 +15,8 @@
 //              cost = α/(2σ₁²) + ln(1 + p(e^{(α−1)f(x)} − 1))/(α−1),
 //              p = P[N(M + α − 1, σ₁²) ≥ threshold]: the cost of an answer counts as much as it is
 //              likely; it holds whether or not the query is answered.
+//            For two classes x is the lead of the first, a whole number, and the cost of an answer
+//            is its divergence (two_classes.hpp), made decreasing in x by what comes after.
 // Numerics   Every q is rounded up to its cell, moves count one cell more than they are.
 // Reference  [PSMRTE18, App. B], [NRS07]; docs/math/pate.md.
 #pragma once
@@ -45,13 +47,16 @@ class CostTable {
 
  private:
   double log_q(std::span<const std::int64_t> sorted) const;
-  std::size_t gap_cell(double log_q) const;
+  std::vector<double> answers_by_q(double step);
+  std::vector<double> answers_by_lead() const;
+  std::size_t gap_cell(std::span<const std::int64_t> sorted) const;
   std::size_t margin_cell(std::int64_t margin) const;
   double at(std::size_t margin, std::size_t gap) const { return cost_[margin * gaps_ + gap]; }
   double rise(std::size_t margin, std::size_t gap) const;
 
   LabelOptions options_;
   double order_;
+  bool by_lead_;  // two classes: a cell of x is one lead, and costs are exact
   std::size_t gaps_ = 0, margins_ = 1;
   std::size_t per_move_ = 0;            // cells of x in one move
   std::int64_t lowest_ = 0, wide_ = 1;  // the first margin, margins in a cell

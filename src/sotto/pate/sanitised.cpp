@@ -9,6 +9,7 @@
 #include "sotto/core/numeric/mills.hpp"
 #include "sotto/core/numeric/outward.hpp"
 #include "sotto/pate/cost_table.hpp"
+#include "sotto/pate/two_classes.hpp"
 
 namespace sotto::pate {
 namespace {
@@ -72,8 +73,9 @@ Votes expected_votes(const LabelOptions& o, double agreement, std::vector<double
 // Rényi divergence of the labels divided by the order, for any votes.
 double linear_cost(const LabelOptions& o) {
   const double answers = static_cast<double>(o.answers), queries = static_cast<double>(o.queries);
+  const auto law = answer_law(o);
   const double each =
-      o.aggregator == Aggregator::lnmax ? 2 / (o.sigma * o.sigma) : 1 / (o.sigma * o.sigma);
+      law ? law->rho : (o.aggregator == Aggregator::lnmax ? 2 : 1) / (o.sigma * o.sigma);
   return answers * each +
          (has_threshold(o.aggregator) ? queries / (2 * o.sigma_threshold * o.sigma_threshold) : 0);
 }
@@ -127,10 +129,10 @@ SanitiseOptions designed(const LabelOptions& labels, double delta, Conversion co
       table.add_sensitivities(p, one);
       for (std::size_t d = 0; d < one.size(); ++d) distances[d] += weights[i] * one[d];
     }
-    for (const double share : {.1, .2, .3, .4, .5, .6, .7, .8}) {
+    for (const double share : {.01, .03, .1, .2, .3, .4, .5, .6, .7, .8}) {
       const double beta = .5 * std::log1p(share / (order - 1));
       const double log_sensitivity = std::log(smooth_sensitivity(distances, beta));
-      for (const double sigma : {1.5, 2., 3., 4., 5., 6., 8., 10., 13., 17., 22., 30., 50.})
+      for (const double sigma : {1.5, 2., 3., 4., 5., 6., 8., 10., 13., 17., 22., 30., 50., 80.})
         for (const double sigma_scale : {3., 5., 7., 10., 14., 20.}) {
           const SanitiseOptions o{.delta = delta,
                                   .conversion = conversion,
