@@ -46,8 +46,9 @@ bench: deps  ## build and run the benchmarks; results as JSON in build/bench/res
 	@tools/bench.sh build/bench
 
 .PHONY: results
-results: build  ## the table of README.md (ADULT=folder with adult.data, adult.test, adult.names)
+results: build  ## the table of README.md (ADULT=folder with adult.data, adult.test, adult.names; PEERS=folder with checkouts of others)
 	@tools/results.py build/bin/sotto $(ADULT)
+	@[ -z "$(PEERS)" ] || tools/peers.py $(ADULT) $(PEERS)
 
 .PHONY: docs
 docs:  ## the reference of the C++ interface in build/reference/html; a warning is an error

@@ -17,8 +17,8 @@ import tempfile
 
 BOUNDS = {"age": (17, 100), "fnlwgt": (0, 1_500_000), "education-num": (1, 16), "capital-gain": (0, 100_000),
           "capital-loss": (0, 4500), "hours-per-week": (1, 100)}
-MODELS = [("naive_bayes", "1", "1e-5"), ("tree", "1", "0"), ("logistic", "1", "1e-5"), ("additive", "0.1", "1e-5"),
-          ("additive", "1", "1e-5"), ("kernel", "1", "1e-5")]
+MODELS = [("naive_bayes", "1", "1e-5"), ("tree", "1", "0"), ("logistic", "1", "0"), ("logistic", "1", "1e-5"), ("mlp", "1", "1e-5"),
+          ("kernel", "1", "1e-5"), ("additive", "1", "1e-5"), ("additive", "0.1", "1e-5")]
 
 
 def lines(folder, name):
@@ -30,13 +30,19 @@ def lines(folder, name):
     sys.exit(f"results: {folder / name} is not there")
 
 
-def prepare(folder, out):
-    """Files with a header row, and the schema; the number of training rows."""
+def categories(folder):
+    """The columns that adult.names describes, each with its values; the values of a numeric one mean nothing."""
     columns = {}
     for line in lines(folder, "adult.names"):
         match = re.fullmatch(r"([a-z-]+):\s*(.*?)\.?\s*", line)
         if match:
             columns[match.group(1)] = [value.strip() for value in match.group(2).split(",")]
+    return columns
+
+
+def prepare(folder, out):
+    """Files with a header row, and the schema; the number of training rows."""
+    columns = categories(folder)
     names = [*columns, "income"]
     count = 0
     for part, target in (("adult.data", "train.csv"), ("adult.test", "test.csv")):
@@ -67,7 +73,7 @@ def ask(sotto, *words):
 def measure(sotto, folder, model, epsilon, delta, runs):
     figures = []
     for run in range(runs):
-        place = folder / f"{model}-{epsilon}-{run}"
+        place = folder / f"{model}-{epsilon}-{delta}-{run}"
         budget = ["--epsilon", epsilon] + (["--delta", delta] if delta != "0" else [])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         trained = ask(sotto, "train", "--model", model, "--data", folder / "train.csv", "--schema", folder / "schema.toml",
