@@ -105,6 +105,17 @@ double ColumnEncoder::missing(std::string_view what) const {
                     "correct the file, or declare missing = \"midpoint\" for the column"};
 }
 
+// Bounds map to the ends exactly; between them the clamp takes care of rounding.
+inline double ColumnEncoder::scaled(double number) const {
+  const Bounds& bounds = *column_.bounds;
+  const double off = number - middle_;
+  double symmetric =
+      std::clamp(per_half_width_ != 0 ? off * per_half_width_ : off / half_width_, -1.0, 1.0);
+  if (number <= bounds.lower()) symmetric = -1;
+  if (number >= bounds.upper()) symmetric = 1;
+  return to_unit_ ? (symmetric + 1) / 2 : symmetric;
+}
+
 double ColumnEncoder::value(std::string_view cell) const {
   return is_numeric() ? numeric(cell) : boolean(cell);
 }
@@ -126,16 +137,6 @@ std::uint32_t ColumnEncoder::index(double position) const {
     return static_cast<std::uint32_t>(column_.values.size());
   throw CellRefused{"the cell is not the position of a declared value",
                     "positions begin at 0; or declare missing = \"other\" for the column"};
-}
-
-// Bounds map to the ends exactly; between them the clamp takes care of rounding.
-double ColumnEncoder::scaled(double number) const {
-  const double off = number - middle_;
-  double symmetric =
-      std::clamp(per_half_width_ != 0 ? off * per_half_width_ : off / half_width_, -1.0, 1.0);
-  if (number <= column_.bounds->lower()) symmetric = -1;
-  if (number >= column_.bounds->upper()) symmetric = 1;
-  return to_unit_ ? (symmetric + 1) / 2 : symmetric;
 }
 
 double ColumnEncoder::numeric(std::string_view cell) const {

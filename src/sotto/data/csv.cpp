@@ -13,6 +13,7 @@
 #include "sotto/core/text.hpp"
 #include "sotto/data/detail/database.hpp"
 #include "sotto/data/detail/ordered_map.hpp"
+#include "sotto/data/detail/short_decimal.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/read_witness.hpp"
 #include "sotto/data/source_error.hpp"
@@ -87,6 +88,9 @@ bool is_missing_marker(const CsvOptions& options, std::string_view cell) {
 double number_of(const CsvRecords& records, const CsvField& field, std::size_t column,
                  const CsvOptions& options, MissingNumbers missing) {
   std::string scratch;
+  double number = 0;
+  if (!options.decimal_comma && detail::short_decimal(field.raw.data(), field.raw.size(), number))
+    return number;
   const NumberCell cell =
       parse_number(options.decimal_comma ? with_point(field.raw, scratch) : field.raw);
   if (cell.kind == CellKind::number) return cell.value;

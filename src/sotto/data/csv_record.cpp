@@ -123,7 +123,7 @@ bool CsvCursor::next(std::vector<CsvField>& fields) {
         }
         add_quoted(fields, begin, mark);
       } else {
-        fields.push_back({.raw = block_.substr(begin, mark - begin)});
+        fields.push_back({.raw = {block_.data() + begin, mark - begin}});
       }
       CsvField& field = fields.back();
       begin = mark + 1;

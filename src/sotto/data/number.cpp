@@ -1,40 +1,24 @@
 #include "sotto/data/number.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+
+#include "sotto/data/detail/short_decimal.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Powers of ten that a double holds exactly.
-constexpr std::array<double, 23> kExactPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-// The common case: [-]digits[.digits] with at most 15 digits. Mantissa and power of ten are both
-// exact doubles, so one division rounds once and the result is the nearest double. Anything else is
-// left to the general parser.
-bool parse_short_decimal(const char* p, const char* end, double& value) {
-  const bool negative = *p == '-';
-  p += negative;
-  std::uint64_t mantissa = 0;
-  const char* const first = p;
-  while (p != end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
-  std::size_t digits = static_cast<std::size_t>(p - first), fraction = 0;
-  if (p != end && *p == '.') {
-    const char* const point = ++p;
-    while (p != end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
-    fraction = static_cast<std::size_t>(p - point);
-    digits += fraction;
-  }
-  if (p != end || digits == 0 || digits > 15) return false;
-  const double magnitude = static_cast<double>(mantissa) / kExactPowers[fraction];
-  value = negative ? -magnitude : magnitude;
-  return true;
+// Copied to where enough can be read.
+bool parse_short_decimal(std::string_view cell, double& value) {
+  if (cell.size() > detail::kShortDecimalBytes + 1) return false;
+  std::array<char, 2 * detail::kShortDecimalBytes> room{};
+  std::copy(cell.begin(), cell.end(), room.begin());
+  return detail::short_decimal(room.data(), cell.size(), value);
 }
 
 // Whether a decimal that is out of the range of doubles is out because it is huge (rather than
@@ -68,7 +52,7 @@ NumberCell parse_number(std::string_view cell) {
   if (cell.size() > 1 && cell.front() == '+' && cell[1] != '-') cell.remove_prefix(1);
   const char* const end = cell.data() + cell.size();
   double value = 0;
-  if (parse_short_decimal(cell.data(), end, value)) return {CellKind::number, value};
+  if (parse_short_decimal(cell, value)) return {CellKind::number, value};
   const auto [stop, error] = std::from_chars(cell.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) return {CellKind::text};
   if (error == std::errc::result_out_of_range) {

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <random>
 #include <string>
+#include <string_view>
+
+#include "sotto/data/detail/short_decimal.hpp"
 
 namespace sotto::number_test {
 
@@ -30,6 +34,36 @@ TEST(ParseNumber, AgreesWithFromCharsOnRandomDecimals) {
       ASSERT_NE(cell.kind, CellKind::not_finite) << text;
     }
   }
+}
+
+// Characters of numbers and others, with anything behind them: a number where the general parser
+// finds the same one, and every decimal of at most 15 digits is found.
+TEST(ShortDecimal, IsWhatTheGeneralParserFinds) {
+  std::mt19937_64 random(5);
+  const std::string_view letters = "00112233445566778899..--+e ,\"\n\xb5/:";
+  int found = 0;
+  for (int trial = 0; trial < 1'000'000; ++trial) {
+    std::string text;
+    const std::size_t size = random() % 19, kinds = trial % 2 == 0 ? 22 : letters.size();
+    for (std::size_t i = 0; i < size; ++i) text += letters[random() % kinds];
+    if (trial % 3 == 0 && size > 0) text[0] = '-';
+    std::string padded = text;
+    for (std::size_t i = 0; i < detail::kShortDecimalBytes; ++i)
+      padded += static_cast<char>(random());
+    double value = 0, expected = 0;
+    const bool is_short = detail::short_decimal(padded.data(), size, value);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + size, expected);
+    const bool is_number = error == std::errc() && end == text.data() + size;
+    const auto digits = std::count_if(text.begin(), text.end(), [](char c) { return c != '.'; }) -
+                        (size > 0 && text[0] == '-');
+    const bool plain = text.find('e') == std::string::npos && digits <= 15;
+    ASSERT_EQ(is_short, is_number && plain) << text;
+    if (!is_short) continue;
+    ASSERT_EQ(value, expected) << text;
+    ASSERT_EQ(std::signbit(value), std::signbit(expected)) << text;
+    ++found;
+  }
+  EXPECT_GT(found, 100'000);
 }
 
 TEST(ParseNumber, TellsHugeFromTiny) {

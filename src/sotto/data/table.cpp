@@ -11,6 +11,7 @@
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/contributions.hpp"
 #include "sotto/data/detail/array_table.hpp"
+#include "sotto/data/detail/short_decimal.hpp"
 #include "sotto/data/number.hpp"
 
 namespace sotto {
@@ -83,7 +84,13 @@ class RecordEncoder {
     for (const Encoder::Input& input : encoder.inputs()) {
       add(reader, input.column.name, features_);
       numeric_.push_back(input.column.type == ColumnType::numeric);
+      if (numeric_.back() && input.takes_numbers() && input.count == 1)
+        plain_.push_back(&encoder.features()[input.first]);
     }
+    const bool marks_tell =  // a number may be a mark, which tells whether a record is null
+        encoder.schema().relation == Relation::zero_out && !encoder.schema().missing_values.empty();
+    if (plain_.size() < features_.size() || encoder.schema().feature_norm || commas_ || marks_tell)
+      plain_.clear();
     if (options.targets && encoder.has_target()) {
       add(reader, encoder.target().column().name, target_);
     }
@@ -116,24 +123,25 @@ class RecordEncoder {
     while (records.next(fields)) {
       std::size_t at = 0;  // the file's column at work, for errors
       try {
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-          cells[i] = text_of(numeric_[i], fields[features_[i]], scratch[i]);
-        }
-        std::size_t column = 0;
         const Table::Sink sink = table.add_row();
-        const bool null = is_null(fields, scratch.back());
-        if (null) sink.factor = std::numeric_limits<double>::quiet_NaN();
-        try {
-          if (!null) sink.factor = encoder_->encode(cells, sink.dense, sink.hot, column);
-        } catch (const CellRefused&) {
-          at = features_[column];
-          throw;
+        bool null = false;
+        if (!encode_plain(fields, sink.dense)) {
+          for (std::size_t i = 0; i < cells.size(); ++i) {
+            cells[i] = text_of(numeric_[i], fields[features_[i]], scratch[i]);
+          }
+          null = is_null(fields, scratch.back());
+          if (null) sink.factor = std::numeric_limits<double>::quiet_NaN();
+          std::size_t column = 0;
+          try {
+            if (!null) sink.factor = encoder_->encode(cells, sink.dense, sink.hot, column);
+          } catch (const CellRefused&) {
+            at = features_[column];
+            throw;
+          }
         }
         for (const std::size_t target : target_) {
           at = target;
-          const std::string_view cell =
-              text_of(encoder_->target().is_numeric(), fields[target], scratch.back());
-          table.add_target(null ? 0 : encoder_->encode_target(cell));
+          table.add_target(null ? 0 : target_of(fields[target], scratch.back()));
         }
         for (std::size_t g = 0; g < group_fields_.size(); ++g) {
           at = group_fields_[g];
@@ -155,6 +163,28 @@ class RecordEncoder {
   }
 
  private:
+  // A record of short decimal numbers and nothing else, which is most of them: as encode() does it,
+  // without a detour by texts. Such a record is not null. False: not all of them are. Fields lie in
+  // a block with room behind it (csv_record.hpp).
+  bool encode_plain(const std::vector<CsvField>& fields, std::span<double> dense) const {
+    static_assert(CsvCursor::kPadding >= detail::kShortDecimalBytes);
+    if (plain_.empty()) return false;
+    for (std::size_t i = 0; i < plain_.size(); ++i) {
+      const std::string_view cell = fields[features_[i]].raw;
+      double number = 0;
+      if (!detail::short_decimal(cell.data(), cell.size(), number)) return false;
+      dense[i] = plain_[i]->value(number);
+    }
+    return true;
+  }
+  double target_of(const CsvField& field, std::string& scratch) const {
+    const ColumnEncoder& target = encoder_->target();
+    double number = 0;
+    if (target.is_numeric() && !commas_ &&
+        detail::short_decimal(field.raw.data(), field.raw.size(), number))
+      return target.value(number);
+    return encoder_->encode_target(text_of(target.is_numeric(), field, scratch));
+  }
   // The cell as its column reads it: numbers with a point.
   std::string_view text_of(bool numeric, const CsvField& field, std::string& scratch) const {
     return commas_ && numeric ? with_point(field.raw, scratch) : field.text(scratch);
@@ -175,8 +205,9 @@ class RecordEncoder {
       id_;  // the last and target_: none or one
   std::vector<std::pair<ColumnEncoder, std::size_t>>
       nullable_;  // the columns read with their fields, where null records have a meaning
-  std::vector<bool> numeric_;  // which features are numbers
-  bool commas_;                // in numbers
+  std::vector<bool> numeric_;                // which features are numbers
+  std::vector<const ColumnEncoder*> plain_;  // all features, where all are numbers and none clipped
+  bool commas_;                              // in numbers
   mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
 

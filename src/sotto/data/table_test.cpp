@@ -294,6 +294,49 @@ TEST(Table, EveryRowGetsItsPredictionWhoeverItsUserIs) {
   EXPECT_EQ(ids[49], "r \"49");
 }
 
+// Records of short numbers take a way of their own: the same numbers with spaces around them, which
+// do not take it, are encoded to the same bits, and what is no number is refused at the same place.
+TEST(Table, ShortNumbersAreReadAsAnyOthers) {
+  constexpr const char* kThreeNumbers = R"(relation = "zero_out"
+rows = 200
+[columns.a]
+type = "numeric"
+bounds = [-3, 7]
+missing = "midpoint"
+[columns.b]
+type = "numeric"
+bounds = [0, 0.3]
+[columns.y]
+type = "numeric"
+role = "target"
+bounds = [-1, 1]
+)";
+  const Encoder encoder(Schema::from_toml(kThreeNumbers));
+  std::mt19937_64 random(8);
+  std::string plain = "a,b,y\n", spaced = plain;
+  for (int i = 0; i < 200; ++i) {
+    const std::string a = std::to_string(static_cast<double>(random() % 20'000) / 1e3 - 8),
+                      b = std::to_string(static_cast<double>(random() % 1000) / 3e3),
+                      y = std::to_string(static_cast<double>(random() % 3000) / 1e3 - 1.5);
+    const bool null = i % 50 == 7;
+    plain += null ? ",,\n" : (i % 9 == 3 ? "" : a) + "," + b + ",\"" + y + "\"\n";
+    spaced += null ? " , , \n" : " " + (i % 9 == 3 ? "" : a) + ", " + b + " ," + y + " \n";
+  }
+  const Table one = load_table(TemporaryFile(plain).path(), encoder),
+              other = load_table(TemporaryFile(spaced).path(), encoder);
+  ASSERT_EQ(one.rows(), 200U);
+  EXPECT_TRUE(std::equal(one.targets().begin(), one.targets().end(), other.targets().begin()));
+  for (std::size_t i = 0; i < 200; ++i) {
+    ASSERT_EQ(one.is_null(i), i % 50 == 7);
+    ASSERT_EQ(other.is_null(i), i % 50 == 7);
+    if (one.is_null(i)) continue;
+    ASSERT_TRUE(std::equal(one.dense(i).begin(), one.dense(i).end(), other.dense(i).begin()));
+  }
+  plain.replace(plain.find(",\"", 20), 1, "x,");
+  EXPECT_THAT(error_of([&] { load_table(TemporaryFile(plain).path(), encoder); }),
+              HasSubstr("row 1 (line 2), column 'b': the cell is not a number"));
+}
+
 TEST(Table, ReadsDecimalCommasInNumbersOnly) {
   const TemporaryFile file("x;c\n2,5;a,b\n");
   const Encoder encoder(Schema::from_toml(
