@@ -72,7 +72,9 @@ ColumnEncoder ColumnEncoder::bucket(const ColumnSchema& text, std::size_t bucket
   return encoder;
 }
 
+// A mark means missing although it is a number, such as -99.
 NumberCell ColumnEncoder::number_of(std::string_view cell) const {
+  if (!missing_values_.empty() && is_marked(trimmed(cell))) return {CellKind::missing};
   if (!part_) return parse_number(cell);
   if (trimmed(cell).empty()) return {CellKind::missing};
   const auto moment = part_->time_only ? parse_time(cell) : parse_date(cell, part_->order);
@@ -142,11 +144,11 @@ std::uint32_t ColumnEncoder::index(double position) const {
 double ColumnEncoder::numeric(std::string_view cell) const {
   const NumberCell parsed = number_of(cell);
   if (parsed.kind == CellKind::number) return scaled(parsed.value);
-  if (parsed.kind == CellKind::missing) return missing("the cell is empty");
+  if (parsed.kind == CellKind::missing)
+    return missing(trimmed(cell).empty() ? "the cell is empty" : "the cell is marked as missing");
   if (parsed.kind == CellKind::not_finite) {
     return missing("the cell is NaN, infinite or too large for a double");
   }
-  if (is_marked(trimmed(cell))) return missing("the cell is marked as missing");
   const std::string what = fmt::format("the cell is not a {}", kind());
   if (column_.invalid == Invalid::missing) return missing(what);
   const std::string_view hint = "correct the file, or declare invalid = \"missing\" for the column";

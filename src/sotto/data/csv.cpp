@@ -89,12 +89,13 @@ double number_of(const CsvRecords& records, const CsvField& field, std::size_t c
                  const CsvOptions& options, MissingNumbers missing) {
   std::string scratch;
   double number = 0;
-  if (!options.decimal_comma && detail::short_decimal(field.raw.data(), field.raw.size(), number))
+  const bool marker = is_missing_marker(options, field.raw);  // also if it is a number, such as -99
+  if (!marker && !options.decimal_comma &&
+      detail::short_decimal(field.raw.data(), field.raw.size(), number))
     return number;
   const NumberCell cell =
       parse_number(options.decimal_comma ? with_point(field.raw, scratch) : field.raw);
-  if (cell.kind == CellKind::number) return cell.value;
-  const bool marker = cell.kind == CellKind::text && is_missing_marker(options, field.raw);
+  if (cell.kind == CellKind::number && !marker) return cell.value;
   if (cell.kind == CellKind::text && !marker) {
     records.refuse(column, "the cell is not a number",
                    options.decimal_comma

@@ -160,11 +160,11 @@ TEST(Csv, RefusesWhatIsNotAFiniteNumberByColumnAndRowNeverByValue) {
 
 TEST(Csv, MissingNumbersBecomeNanWhenAskedFor) {
   std::vector<double> seen;
-  CsvReader::from_text("x\n1\n\"\"\nnan\ninf\n?\n2\n", {.missing_values = {"?"}})
+  CsvReader::from_text("x\n1\n\"\"\nnan\ninf\n?\n2\n -99 \n", {.missing_values = {"?", "-99"}})
       .for_each_number(
           "x", [&](double x, std::uint64_t) { seen.push_back(x); }, MissingNumbers::as_nan);
-  ASSERT_EQ(seen.size(), 6U);
-  for (const std::size_t i : {1U, 2U, 3U, 4U}) EXPECT_TRUE(std::isnan(seen[i]));
+  ASSERT_EQ(seen.size(), 7U);
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 6U}) EXPECT_TRUE(std::isnan(seen[i]));
   EXPECT_EQ(seen[5], 2);
 }
 

@@ -87,9 +87,11 @@ class RecordEncoder {
       if (numeric_.back() && input.takes_numbers() && input.count == 1)
         plain_.push_back(&encoder.features()[input.first]);
     }
-    const bool marks_tell =  // a number may be a mark, which tells whether a record is null
-        encoder.schema().relation == Relation::zero_out && !encoder.schema().missing_values.empty();
-    if (plain_.size() < features_.size() || encoder.schema().feature_norm || commas_ || marks_tell)
+    const auto& marks = encoder.schema().missing_values;
+    as_written_ = !commas_ && std::none_of(marks.begin(), marks.end(), [](const std::string& mark) {
+      return parse_number(mark).kind == CellKind::number;
+    });
+    if (plain_.size() < features_.size() || encoder.schema().feature_norm || !as_written_)
       plain_.clear();
     if (options.targets && encoder.has_target()) {
       add(reader, encoder.target().column().name, target_);
@@ -180,7 +182,7 @@ class RecordEncoder {
   double target_of(const CsvField& field, std::string& scratch) const {
     const ColumnEncoder& target = encoder_->target();
     double number = 0;
-    if (target.is_numeric() && !commas_ &&
+    if (as_written_ && target.is_numeric() &&
         detail::short_decimal(field.raw.data(), field.raw.size(), number))
       return target.value(number);
     return encoder_->encode_target(text_of(target.is_numeric(), field, scratch));
@@ -208,6 +210,7 @@ class RecordEncoder {
   std::vector<bool> numeric_;                // which features are numbers
   std::vector<const ColumnEncoder*> plain_;  // all features, where all are numbers and none clipped
   bool commas_;                              // in numbers
+  bool as_written_ = false;  // a number is that number: no comma, and none means missing
   mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
 

@@ -337,6 +337,31 @@ bounds = [-1, 1]
               HasSubstr("row 1 (line 2), column 'b': the cell is not a number"));
 }
 
+// -99 is the middle of the bounds, as an empty cell is, and no number at the lower bound.
+TEST(Table, ANumberMayMeanMissing) {
+  for (const std::string relation : {"add_remove", "zero_out"}) {
+    const Encoder encoder(Schema::from_toml("relation = \"" + relation +
+                                            R"("
+rows = 3
+missing_values = ["?", "-99"]
+[columns.x]
+type = "numeric"
+bounds = [-10, 30]
+missing = "midpoint"
+[columns.y]
+type = "numeric"
+role = "target"
+bounds = [0, 1]
+)"));
+    const TemporaryFile file("x,y\n-99,1\n-98,0\n ? ,1\n");
+    const Table table = load_table(file.path(), encoder);
+    ASSERT_EQ(table.rows(), 3U);
+    EXPECT_EQ(table.dense(0)[0], 0) << relation;
+    EXPECT_EQ(table.dense(1)[0], -1) << relation;
+    EXPECT_EQ(table.dense(2)[0], 0) << relation;
+  }
+}
+
 TEST(Table, ReadsDecimalCommasInNumbersOnly) {
   const TemporaryFile file("x;c\n2,5;a,b\n");
   const Encoder encoder(Schema::from_toml(
