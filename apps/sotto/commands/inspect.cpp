@@ -2,6 +2,7 @@
 // true?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,32 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool is_alone(const std::string& place) { return std::filesystem::is_regular_file(place); }
+
+// What is asked about: a directory, a certificate, or a file with its certificate beside it, as
+// sotto synthesize writes them.
+struct Asked {
+  std::string place;  // the directory or the certificate
+  std::string file;   // by which the certificate was found; else empty
+};
+
+Asked asked_about(const std::string& named) {
+  const std::filesystem::path path(named);
+  if (!is_alone(named) || path.extension() == ".json") return {named, {}};
+  const std::string beside = (path.parent_path() / path.stem()).string() + ".certificate.json";
+  // Certificates may have any name; then there is none beside them.
+  if (!std::filesystem::exists(beside)) return {named, {}};
+  return {beside, path.filename().string()};
+}
+
+// The certificate that lies beside a file must speak of it; the digests are checked with it.
+void check_named(const Certificate& c, const Asked& asked) {
+  if (asked.file.empty()) return;
+  const bool named =
+      std::ranges::any_of(c.files, [&](const auto& file) { return file.first == asked.file; });
+  if (c.family.empty() || !named)
+    throw VerificationFailed(fmt::format("'{}' does not speak of '{}'", asked.place, asked.file),
+                             "name the certificate of this very file");
+}
 
 // Of a directory with the files it certifies, whose digests are checked, or of a release: a file
 // alone, or beside the files that it certifies.
@@ -81,9 +108,14 @@ void show_portrait(const std::string& place, const Certificate& c, const Argumen
 }
 
 void run_inspect(const Arguments& arguments, Context& context) {
-  const std::string place = arguments.positionals().front();
+  const Asked asked = asked_about(arguments.positionals().front());
+  const std::string& place = asked.place;
   const CertificateText text = read_certificate_text(place);
+  if (!text.certificate.starts_with('{'))
+    throw DataError(fmt::format("'{}' is no certificate, and none is beside it", place),
+                    "name a model's directory, or the .json that was written with a result");
   const Certificate c = certificate_in(place, text.certificate);
+  check_named(c, asked);
   const std::string what = is_alone(place) ? "release" : "model";
   if (arguments.flag("json")) {
     context.out.print("{}\n", to_json(c).dump());
@@ -240,7 +272,8 @@ bool compare_data(const Certificate& c, const Arguments& arguments) {
 }
 
 void run_verify(const Arguments& arguments, Context& context) {
-  const std::string place = arguments.positionals().front();
+  const Asked asked_for = asked_about(arguments.positionals().front());
+  const std::string& place = asked_for.place;
   std::optional<std::string> key;
   if (arguments.given("signed-by")) key = read_all(arguments.text("signed-by"), 1 << 16);
   // Read once, and checked first: nothing that a changed certificate says is acted on.
@@ -248,6 +281,7 @@ void run_verify(const Arguments& arguments, Context& context) {
   check_certificate_text(text.certificate);
   const std::optional<SignedBy> by = check_signature(text, key);
   const Certificate c = certified([&] { return certificate_in(place, text.certificate); });
+  check_named(c, asked_for);
   if (!c.is_private())
     throw VerificationFailed(
         fmt::format("'{}' claims no privacy: there is nothing to verify", place),
@@ -288,8 +322,8 @@ void run_verify(const Arguments& arguments, Context& context) {
   } else {
     context.out.print(
         "verified: {} and the events cost epsilon = {} at delta = {} (claimed {}){}\n{}{}\n{}\n",
-        is_alone(place) ? "the certificate is as it was written"
-                        : "the files are the certified ones",
+        is_alone(place) && asked_for.file.empty() ? "the certificate is as it was written"
+                                                  : "the files are the certified ones",
         round_up(bound.upper), round_up(c.delta), round_up(c.epsilon),
         data_compared ? "; the data is the one it speaks about" : "",
         Lines{schema_compared ? fmt::format("schema: one {} under {}, as the certificate says\n",
@@ -307,9 +341,11 @@ Command on_directory(std::string name, std::string summary, std::string descript
           .summary = std::move(summary),
           .description = std::move(description),
           .examples = {std::move(example)},
-          .positionals = {{.name = "DIR",
-                           .help = "the directory that sotto train wrote, or a certificate",
-                           .type = Type::file}},
+          .positionals =
+              {{.name = "DIR",
+                .help = "the directory that sotto train wrote, a certificate, or a file that has "
+                        "its certificate beside it",
+                .type = Type::file}},
           .options = {json_option(), output_option()},
           .run = run};
 }

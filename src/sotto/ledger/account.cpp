@@ -74,11 +74,21 @@ const Spend& Account::cost(const Event& event) {
 
 void Account::refuse(const Event& event, const std::string& part, const Spend& spend) const {
   const bool rho_cap = dataset_.rho > 0;
-  if (const double own = budget_->least_own_delta(spend); !rho_cap && own > budget_->own_limit())
+  const double own_delta = budget_->least_own_delta(spend);
+  if (rho_cap && own_delta > budget_->own_limit())
+    throw BudgetExceeded(
+        fmt::format("the budget of '{}' does not cover this: it is a release with a failure "
+                    "probability of its own, delta = {}, and a budget in rho allows none",
+                    dataset_.name, round_up(own_delta, 4)),
+        fmt::format("nothing was charged and no data was read; rho {} of {:.6g} is left: declare "
+                    "what the release would find out, or ask the owner for a data set with epsilon "
+                    "and delta",
+                    round_down(std::max(0.0, dataset_.rho - rho()), 4), dataset_.rho));
+  if (own_delta > budget_->own_limit())
     throw BudgetExceeded(
         fmt::format("the budget of '{}' does not cover this: releases with a failure probability "
                     "of their own would have delta = {} together, and {} is set aside for them",
-                    dataset_.name, round_up(own, 4), round_down(budget_->own_limit(), 4)),
+                    dataset_.name, round_up(own_delta, 4), round_down(budget_->own_limit(), 4)),
         fmt::format("nothing was charged and no data was read; epsilon {} of {:.6g} is left: ask "
                     "with a smaller delta, or the owner of the data set",
                     round_down(epsilon_left(), 4), dataset_.epsilon));
