@@ -35,30 +35,41 @@ __attribute__((always_inline)) inline std::uint32_t first_of_least(Lanes& best, 
   return static_cast<std::uint32_t>(at[0]);
 }
 
-using Wide = double __attribute__((vector_size(kLanes * sizeof(double))));
+// Four doubles are the most that stay in a register where there are none of 512 bits.
+constexpr std::size_t kFour = 4, kAtOnce = 16;
+using Four = double __attribute__((vector_size(kFour * sizeof(double))));
+using FourFloats = float __attribute__((vector_size(kFour * sizeof(float))));
+using FourSteps = std::int32_t __attribute__((vector_size(kFour * sizeof(float))));
 
-// row[j..j + 8) − centre[j..j + 8).
-__attribute__((always_inline)) inline void subtract(Wide& left, const float* row,
+// row[0..4) − centre[0..4).
+__attribute__((always_inline)) inline void subtract(Four& left, const float* row,
                                                     const double* centre) {
-  Lanes some;
-  load(some, row);
+  FourFloats some;
+  std::memcpy(&some, row, sizeof some);
   std::memcpy(&left, centre, sizeof left);
-  left = __builtin_convertvector(some, Wide) - left;
+  left = __builtin_convertvector(some, Four) - left;
 }
 
-// Eight steps; adds their squares.
+// Four steps; adds their squares.
 __attribute__((always_inline)) inline void truncate(const float* row, const double* centre,
-                                                    double factor, float* steps, Wide& squares) {
-  Wide e;
+                                                    double factor, float* steps, Four& squares) {
+  Four e;
   subtract(e, row, centre);
-  const Places whole = __builtin_convertvector(e * factor, Places);
-  const Lanes kept = __builtin_convertvector(whole, Lanes);
+  const FourSteps whole = __builtin_convertvector(e * factor, FourSteps);
+  const FourFloats kept = __builtin_convertvector(whole, FourFloats);
   std::memcpy(steps, &kept, sizeof kept);
-  e = __builtin_convertvector(whole, Wide);
+  e = __builtin_convertvector(whole, Four);
   squares += e * e;
 }
 
-__attribute__((always_inline)) inline double total(const Wide& lanes) {
+// Sixteen partial sums as eight.
+__attribute__((always_inline)) inline void fold(const Four* sums, double* lanes) {
+  const Four low = sums[0] + sums[2], high = sums[1] + sums[3];
+  std::memcpy(lanes, &low, sizeof low);
+  std::memcpy(lanes + kFour, &high, sizeof high);
+}
+
+__attribute__((always_inline)) inline double total(const double* lanes) {
   double sum = 0;
   for (std::size_t l = 0; l < kLanes; ++l) sum += lanes[l];
   return sum;
@@ -67,36 +78,43 @@ __attribute__((always_inline)) inline double total(const Wide& lanes) {
 }  // namespace
 
 SOTTO_CLONES double squared_distance(const float* row, const double* centre, std::size_t width) {
-  Wide even{}, odd{}, e;
+  Four sums[kFour] = {};
   std::size_t j = 0;
-  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
-    subtract(e, row + j, centre + j);
-    even += e * e;
-    subtract(e, row + j + kLanes, centre + j + kLanes);
-    odd += e * e;
+  for (; j + kAtOnce <= width; j += kAtOnce) {
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kFour; ++k) {
+      Four e;
+      subtract(e, row + j + k * kFour, centre + j + k * kFour);
+      sums[k] += e * e;
+    }
   }
+  double lanes[kLanes];
+  fold(sums, lanes);
   for (; j < width; ++j) {
     const double rest = static_cast<double>(row[j]) - centre[j];
-    even[j % kLanes] += rest * rest;
+    lanes[j % kLanes] += rest * rest;
   }
-  return total(even + odd);
+  return total(lanes);
 }
 
 SOTTO_CLONES double truncated_steps(const float* row, const double* centre, std::size_t width,
                                     double factor, float* steps) {
-  Wide even{}, odd{};
+  Four sums[kFour] = {};
   std::size_t j = 0;
-  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
-    truncate(row + j, centre + j, factor, steps + j, even);
-    truncate(row + j + kLanes, centre + j + kLanes, factor, steps + j + kLanes, odd);
+  for (; j + kAtOnce <= width; j += kAtOnce) {
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kFour; ++k)
+      truncate(row + j + k * kFour, centre + j + k * kFour, factor, steps + j + k * kFour, sums[k]);
   }
+  double lanes[kLanes];
+  fold(sums, lanes);
   for (; j < width; ++j) {
     const auto v = static_cast<double>(
         static_cast<std::int32_t>((static_cast<double>(row[j]) - centre[j]) * factor));
     steps[j] = static_cast<float>(v);
-    even[j % kLanes] += v * v;
+    lanes[j % kLanes] += v * v;
   }
-  return total(even + odd);
+  return total(lanes);
 }
 
 // Scores of kTogether rows at once against kLanes centres: the sums stay in registers, and
