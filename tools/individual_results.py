@@ -4,7 +4,7 @@
 Trains linear models by noisy gradient descent with and without --individual-budget, with defaults and at equal ε (δ = 1e-6), RUNS times (5), and
 prints the mean on rows not trained on. FOLDER holds adult/, california_housing/ and imdb/ (see results.py for Adult; missing ones are left out);
 the set "long tails" is made up: 20 columns that are mostly near the middle of their bounds. SET: only sets with this in their name. MODEL: a network, e.g. softmax, by
-DP-SGD instead; then half of the clip norm without budgets is measured as well, which is what a typical norm of a half clips long gradients to.
+DP-SGD instead, with and without budgets at several shares of the default clip norm: what budgets gain has to be more than what another clip norm does.
 """
 import csv
 import gzip
@@ -84,9 +84,29 @@ def measure(sotto, folder, epsilon, options, runs, model):
     return statistics.fmean(accuracy), statistics.fmean(auc), clip
 
 
+SHARES = (2, 1, 0.75, 0.5, 0.375, 0.25)  # of the default clip norm
+TYPICAL = ("0.3", "0.5")
+
+
+def linear(sotto, folder, name, epsilon, runs, model):
+    without = measure(sotto, folder, epsilon, [], runs, model)
+    own = measure(sotto, folder, epsilon, ["--individual-budget"], runs, model)
+    print(f"| {name} | {epsilon} | {without[0]:.4f} | {own[0]:.4f} | {without[1]:.3f} | {own[1]:.3f} |", flush=True)
+
+
+def network(sotto, folder, name, epsilon, runs, model):
+    clip = measure(sotto, folder, epsilon, [], 1, model)[2]
+    for share in SHARES:
+        ways = [[]] + [["--individual-budget", "--typical-norm", norm] for norm in TYPICAL]
+        cells = [measure(sotto, folder, epsilon, ["--clip", clip * share, *way], runs, model) for way in ways]
+        print(f"| {name} | {epsilon} | {clip * share:g} | " + " | ".join(f"{a:.4f} ({u:.3f})" for a, u, _ in cells) + " |", flush=True)
+
+
 def main(sotto, data, runs="5", only="", model="logistic"):
-    more, line = (" half the clip norm |", "---|") if model != "logistic" else ("", "")
-    print(f"| set | ε | accuracy | with a budget for each record | AUC | with |{more}\n|---|---|---|---|---|---|{line}")
+    if model == "logistic":
+        print("| set | ε | accuracy | with a budget for each record | AUC | with |\n|---|---|---|---|---|---|")
+    else:
+        print("| set | ε | clip norm | accuracy (AUC) | " + " | ".join(f"with R = {norm}" for norm in TYPICAL) + " |\n|---|---|---|---|---|---|")
     for name, make in SETS.items():
         if only not in name:
             continue
@@ -97,12 +117,7 @@ def main(sotto, data, runs="5", only="", model="logistic"):
             except FileNotFoundError:
                 continue
             for epsilon in ("0.1", "0.3", "1"):
-                without = measure(sotto, folder, epsilon, [], int(runs), model)
-                own = measure(sotto, folder, epsilon, ["--individual-budget"], int(runs), model)
-                more = ""
-                if model != "logistic":
-                    more = f" {measure(sotto, folder, epsilon, ['--clip', without[2] / 2], int(runs), model)[0]:.4f} |"
-                print(f"| {name} | {epsilon} | {without[0]:.4f} | {own[0]:.4f} | {without[1]:.3f} | {own[1]:.3f} |{more}", flush=True)
+                (linear if model == "logistic" else network)(sotto, folder, name, epsilon, int(runs), model)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,7 @@ ledger::Dataset dataset_of(const Arguments& arguments) {
   d.epsilon = arguments.maybe_number("epsilon").value_or(0);
   d.rho = arguments.maybe_number("rho").value_or(0);
   d.delta = arguments.maybe_number("delta").value_or(0);
+  d.this_data_epsilon = arguments.maybe_number("this-data-epsilon").value_or(0);
   if ((d.epsilon > 0) == (d.rho > 0))
     throw InvalidArgument("sotto ledger create needs a cap: --epsilon E [--delta D] or --rho R",
                           "for example --epsilon 3 --delta 1e-6");
@@ -113,7 +114,11 @@ void run_create(const Arguments& arguments, Context& context) {
   const std::string cap = d.rho > 0 ? fmt::format("rho = {}", d.rho)
                                     : fmt::format("epsilon = {}, delta = {}", d.epsilon, d.delta);
   print_receipt(r,
-                fmt::format("created {} with {} ({}, {}, unit: one {}{})", d.name, cap,
+                fmt::format("created {} with {}{} ({}, {}, unit: one {}{})", d.name, cap,
+                            d.this_data_epsilon > 0
+                                ? fmt::format(" and a tally of this data up to epsilon = {}",
+                                              d.this_data_epsilon)
+                                : std::string(),
                             name(d.accountant), name(d.relation), d.unit,
                             d.until > 0 ? ", until " + ledger::iso_day(d.until) : std::string()),
                 arguments, context);
@@ -266,6 +271,13 @@ std::vector<Option> create_options() {
            .value = "D",
            .help = "failure probability of the cap; without it the cap is pure",
            .range = Range::inside(0, 1)},
+          {.name = "this-data-epsilon",
+           .type = Type::number,
+           .value = "E",
+           .help = "a second cap, beside --epsilon: what releases cost these very records, added "
+                   "up, where labels of teachers count with the epsilon_upper that leaves with "
+                   "them; no promise for other data",
+           .range = Range::above(0)},
           {.name = "rho",
            .type = Type::number,
            .value = "R",

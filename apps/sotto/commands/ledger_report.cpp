@@ -23,6 +23,7 @@ constexpr std::size_t kAll = static_cast<std::size_t>(-1);
 
 struct Reported {
   ledger::Account account;
+  std::optional<ledger::Tally> this_data;
   ledger::Story story;
   std::vector<ledger::Dataset> periods;  // as they were defined, oldest first; the last is current
 
@@ -49,7 +50,10 @@ std::vector<Reported> read_all_of(ledger::Ledger& ledger, const std::string& onl
   for (ledger::Account& a : ledger.accounts()) {
     if (!only.empty() && a.dataset().name != only) continue;
     const std::vector<ledger::Entry> entries = ledger.entries(a.dataset().name);
-    all.push_back({std::move(a), ledger::story(entries, kAll), periods_of(entries)});
+    std::optional<ledger::Tally> this_data;
+    if (a.dataset().this_data_epsilon > 0) this_data = ledger::tally_of(a.dataset(), entries);
+    all.push_back(
+        {std::move(a), std::move(this_data), ledger::story(entries, kAll), periods_of(entries)});
   }
   if (!only.empty() && all.empty())
     throw InvalidArgument(fmt::format("the ledger has no data set '{}'", only));
@@ -73,6 +77,8 @@ std::string cost_text(const Line& line) {
   if (line.own) text = fmt::format(": epsilon = {} on its own", round_up(*line.own, 4));
   if (line.added && line.state != "abandoned")
     text += fmt::format("{}added {}", text.empty() ? ": " : ", ", round_up(*line.added, 4));
+  if (line.this_data && line.state != "abandoned")
+    text += fmt::format(", {} about this data", round_up(*line.this_data, 4));
   return text;
 }
 
@@ -106,6 +112,7 @@ Json to_json(const Line& line, const std::string& dataset) {
           {"key", line.key},
           {"epsilon_own", number(line.own)},
           {"epsilon_added", number(line.added)},
+          {"epsilon_this_data", number(line.this_data)},
           {"period", line.period + 1},
           {"result", line.result}};
 }
@@ -132,6 +139,9 @@ void run_report(const Arguments& arguments, Context& context) {
       context.out.print("  spent {}, left {}, by {}{}\n", round_up(r.account.epsilon(), 4),
                         round_down(r.account.epsilon_left(), 4), name(d.accountant),
                         d.owner.empty() ? "" : "; owner " + d.owner);
+    if (r.this_data)
+      context.out.print("  about this data {} of {} {}\n", round_up(r.this_data->epsilon(), 4),
+                        r.this_data->cap(), tally_text(*r.this_data));
     for (const Line& line : r.story.lines)
       context.out.print("  {}  {:<9} {} (entry {})\n", iso_time(line.time), verb(line),
                         sentence(line), line.entry);
@@ -212,6 +222,13 @@ void run_statement(const Arguments& arguments, Context& context) {
         "\nThe same people are in other data sets. What all of them lose together is "
         "kept under the promise of {}.\n",
         d.people);
+  if (r.this_data)
+    context.out.print(
+        "\nIn addition the keeper of the data adds up what each result cost the records as they "
+        "are, and publishes nothing that would take this above epsilon = {}. That tally is about "
+        "these records only and holds with a stated confidence; it promises you nothing beyond "
+        "the sentences above.\n",
+        r.this_data->cap());
   std::size_t results = 0, refused = 0;
   for (const Line& line : r.story.lines) {
     results += line.kind == "release" && line.state == "committed" ? 1 : 0;
@@ -239,7 +256,8 @@ void run_statement(const Arguments& arguments, Context& context) {
 
 void print_csv(const std::vector<Reported>& all, Context& context) {
   context.out.print(
-      "entry,time,dataset,kind,state,what,by,why,part,key,epsilon_own,epsilon_added,period,"
+      "entry,time,dataset,kind,state,what,by,why,part,key,epsilon_own,epsilon_added,"
+      "epsilon_this_data,period,"
       "result\n");
   for (const Reported& r : all) {
     for (const Line& line : r.story.lines) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ledger.hpp"
+#include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/ledger/history.hpp"
@@ -21,6 +22,7 @@ struct LedgerLine {
   std::vector<ledger::Release> releases;  // of this period
   std::vector<ledger::Line> newest;
   std::optional<Bound> fixed;
+  std::optional<ledger::Tally> this_data;
 
   const ledger::Dataset& set() const { return account.dataset(); }
   bool rho() const { return set().rho > 0; }
@@ -58,6 +60,7 @@ Json release_json(const ledger::Line& r) {
           {"what", r.what},
           {"epsilon_own", number(r.own)},
           {"epsilon_added", number(r.added)},
+          {"epsilon_this_data", number(r.this_data)},
           {"key", r.key},
           {"part", r.part},
           {"purpose", r.why},
@@ -82,6 +85,7 @@ Json line_json(const LedgerLine& l) {
   json["epsilon_left"] = l.rho() ? Json(nullptr) : Json(l.left());
   json["epsilon_if_fixed_in_advance"] = l.fixed ? Json(l.fixed->upper) : Json(nullptr);
   json["fixed_in_advance_accountant"] = l.fixed ? Json(name(l.fixed->accountant)) : Json(nullptr);
+  if (l.this_data) json["this_data"] = tally_json(*l.this_data);
   json["releases"] = l.releases.size();
   json["open_reservations"] = l.open();
   json["owner"] = d.owner;
@@ -147,6 +151,10 @@ void print_line(const LedgerLine& l, std::size_t width, Context& context) {
     context.out.print("    part {}: {} spent  {}\n", part, round_up(spent, 4),
                       bar(spent / l.cap()));
   }
+  if (l.this_data)
+    context.out.print("    this data: {} of {} {}  {}\n", round_up(l.this_data->epsilon(), 4),
+                      l.this_data->cap(), tally_text(*l.this_data),
+                      bar(l.this_data->epsilon() / l.this_data->cap()));
   if (l.fixed && !l.releases.empty())
     context.out.print("    epsilon = {} if all releases had been fixed in advance ({})\n",
                       round_up(l.fixed->upper, 4), name(l.fixed->accountant));
@@ -154,6 +162,11 @@ void print_line(const LedgerLine& l, std::size_t width, Context& context) {
 }
 
 }  // namespace
+
+std::string tally_text(const ledger::Tally& tally) {
+  return fmt::format("spent, added up at delta = {:.3g}, confidence {:.4g}", tally.delta(),
+                     tally.confidence());
+}
 
 void run_ledger_show(const Arguments& arguments, Context& context) {
   ledger::Ledger ledger = open_ledger(arguments, ledger::OpenMode::read);
@@ -168,8 +181,9 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
   std::vector<LedgerLine> lines;
   for (ledger::Account& a : ledger.accounts()) {
     if (!only.empty() && a.dataset().name != only) continue;
-    LedgerLine line{std::move(a), {}, {}, {}};
+    LedgerLine line{std::move(a), {}, {}, {}, {}};
     const std::vector<ledger::Entry>& own = entries[line.set().name];
+    if (line.set().this_data_epsilon > 0) line.this_data = ledger::tally_of(line.set(), own);
     line.releases = ledger::releases_of_period(own);
     if (newest > 0) {
       line.newest = ledger::story(own, newest).lines;

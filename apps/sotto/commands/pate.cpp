@@ -15,6 +15,7 @@
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/csv_field.hpp"
 #include "sotto/learning/certify.hpp"
+#include "sotto/pate/two_classes.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -26,6 +27,7 @@ constexpr const char* kStatement =
     "epsilon is a noisy statement about this data set; epsilon_data_independent is the guarantee";
 constexpr const char* kWithoutStudent =
     "; epsilon is of the votes alone, the student that was asked is in the guarantee";
+constexpr double kPi = 3.141592653589793;
 constexpr double kThresholdShare = .8;    // of the teachers
 constexpr double kThresholdNoise = 3.75;  // times that on votes
 
@@ -87,6 +89,8 @@ Chosen calibrated(const Arguments& arguments, const PateFacts& facts, double del
   const pate::LabelOptions one = pate::LabelPlan(options_at(arguments, facts, 1)).options();
   const double asked = static_cast<double>(one.queries), given = static_cast<double>(one.answers);
   double squares = one.aggregator == Aggregator::lnmax ? 4 * given : 2 * given;
+  // An answer between two classes costs no less than this share of noisy counts (two_classes.hpp).
+  if (one.aggregator != Aggregator::lnmax && pate::has_exact_costs(one)) squares *= 2 / kPi;
   if (pate::has_threshold(one.aggregator) && !arguments.given("sigma-threshold"))
     squares += asked / (kThresholdNoise * kThresholdNoise);
   const double guess = std::clamp(std::sqrt(squares) / mu, .01, 1e5);
@@ -178,6 +182,19 @@ Json planned_json(const PatePlan& plan, double epsilon) {
       json["statement"] = std::string(kStatement) + kWithoutStudent;
   }
   return json;
+}
+
+double statement_delta(const PatePlan& plan) {
+  return plan.sanitised && plan.labels.options().aggregator != Aggregator::interactive ? plan.delta
+                                                                                       : 0;
+}
+
+std::optional<ledger::Statement> statement_about(const PatePlan& plan, const PateResult& result,
+                                                 double independent) {
+  if (!result.sanitised || statement_delta(plan) == 0) return std::nullopt;
+  return ledger::Statement{.epsilon = std::min(result.sanitised->epsilon_upper, independent),
+                           .delta = plan.delta,
+                           .confidence = result.sanitised->confidence};
 }
 
 void add_result(Json& json, const PateResult& result, double independent) {

@@ -11,6 +11,7 @@
 #include "families.hpp"
 #include "paid/charge.hpp"
 #include "sotto/features/neighbour_graph.hpp"
+#include "sotto/ledger/tally.hpp"
 #include "sotto/pate/sanitised.hpp"
 #include "sotto/pate/student.hpp"
 #include "sotto/pate/teachers.hpp"
@@ -54,6 +55,11 @@ PateResult label(const PatePlan& plan, const pate::Votes& votes, Rng& rng,
 // The members that every result has: queries, epsilon_data_independent, delta, …
 nlohmann::ordered_json planned_json(const PatePlan& plan, double epsilon);
 void add_result(nlohmann::ordered_json& json, const PateResult& result, double independent);
+// δ of what the votes say about this data, for a tally of a ledger; 0 where they say nothing of all
+// that leaves: without a sanitised ε, and where a student was asked, whose cost it leaves out.
+double statement_delta(const PatePlan& plan);
+std::optional<ledger::Statement> statement_about(const PatePlan& plan, const PateResult& result,
+                                                 double independent);
 void print_result(const PatePlan& plan, const nlohmann::ordered_json& json, Context& context);
 bool has_labels(const pate::Labels& labels);
 // ε of all that leaves, for any votes.

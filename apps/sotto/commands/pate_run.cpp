@@ -112,6 +112,10 @@ void run_pate(const Arguments& arguments, Context& context) {
       digest += "+" + result_digest(digests_of(artifact_files(*result.student, pool.facts)));
     return digest;
   };
+  work.this_data_delta = statement_delta(plan);
+  work.said = [&](const LabelsAndStudent& result) {
+    return statement_about(plan, result.labelled, epsilon);
+  };
   work.publish = [&](LabelsAndStudent&& result, Json&& json, Rng& rng, const Payment* payment) {
     Certificate c = label_certificate(plan, facts, arguments, rng, payment);
     c.fingerprint = payment->fingerprint();

@@ -141,6 +141,14 @@ std::optional<ledger::StoreLocation> store_location(const Arguments& arguments,
   return location;
 }
 
+Json tally_json(const ledger::Tally& tally) {
+  return {{"epsilon_spent", tally.epsilon()},
+          {"epsilon_left", tally.left()},
+          {"epsilon_cap", tally.cap()},
+          {"delta", tally.delta()},
+          {"confidence", tally.confidence()}};
+}
+
 Json to_json(const ledger::Receipt& r) {
   Json json = {{"entry", r.entry},
                {"dataset", r.dataset},
@@ -162,6 +170,7 @@ Json to_json(const ledger::Receipt& r) {
   json["store"] = r.store;
   json["head"] = r.head;
   json["epsilon_added"] = r.has_epsilon ? Json(r.epsilon_added) : Json(nullptr);
+  if (r.this_data) json["this_data"] = tally_json(*r.this_data);
   if (!r.people.empty()) json["people"] = {{"dataset", r.people}, {"left", r.people_left}};
   return json;
 }
@@ -197,10 +206,14 @@ std::string statement_of(const ledger::Receipt& r, const Spec& spec, const std::
               ? fmt::format("{} of {} left", round_down(r.epsilon_left, 4), r.epsilon_cap)
               : fmt::format("rho {} of {} left",
                             round_down(std::max(0.0, r.rho_cap - r.rho_spent), 4), r.rho_cap);
+  if (r.this_data)
+    text += fmt::format(", and {} of {} in the tally of this data",
+                        round_down(r.this_data->left(), 4), r.this_data->cap());
   if (!r.people.empty())
     text += fmt::format(", and {} of {} that {} shares", round_down(r.people_left, 4), r.people_cap,
                         r.people);
-  if (r.rho_cap > 0) return text;
+  // Of the budget alone; what the tally leaves stands above.
+  if (r.rho_cap > 0 || r.this_data) return text;
   return text + (largest && *largest > 0
                      ? fmt::format("; the largest single run like this that still fits: epsilon = "
                                    "{}",
@@ -319,14 +332,15 @@ void Payment::reserve(Context& context, const std::string& result) {
         fmt::format("takes up reservation {} of {} again", receipt_->entry, charge_.dataset));
 }
 
-void Payment::commit(Context& context, const std::string& result) {
+void Payment::commit(Context& context, const std::string& result,
+                     const std::optional<ledger::Statement>& said) {
   if (!active() || receipt_->committed) return;
   if (!declared_.empty() && !data_.matches(declared_))
     throw stays_open(DataError(
         fmt::format("the data is not what '{}' was declared to be", charge_.dataset),
         "give the file whose fingerprint the data set has, and the key it was made with"));
   const double added = receipt_->epsilon_added;
-  receipt_ = ledger_->commit(receipt_->entry, result);
+  receipt_ = ledger_->commit(receipt_->entry, result, said);
   receipt_->epsilon_added = added;
   set_interruption_note("");
   if (!context.quiet)

@@ -43,6 +43,7 @@ std::string statement_of(const ledger::Receipt& receipt, const Spec& spec, const
 // ε of the release on its own, at the δ of the data set; nothing where there is none.
 std::optional<double> own_epsilon(const ledger::Receipt& receipt, const Spec& spec);
 nlohmann::ordered_json to_json(const ledger::Receipt& receipt);
+nlohmann::ordered_json tally_json(const ledger::Tally& tally);
 
 class Payment {
  public:
@@ -51,6 +52,8 @@ class Payment {
   Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit, std::string what);
 
   bool active() const { return location_.has_value(); }
+  // δ of the statement about the data at hand that will come with the result.
+  void expect_statement(double delta) { charge_.this_data_delta = delta; }
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying
   // no.
   void quote(Context& context, nlohmann::ordered_json& json);
@@ -60,9 +63,10 @@ class Payment {
   // reservation is good for the result that it was committed with, and for nothing else.
   // settle(value): the last thing before the commit; returns the name of the result, if it has one.
   // undo(): called when nothing has begun or the reservation was given back.
-  template <class Work, class Settle, class Undo>
+  // said(value): what the result says about the data at hand, for a tally.
+  template <class Work, class Settle, class Said, class Undo>
   auto pay(Context& context, const std::string& run, const std::string& result, Work&& work,
-           Settle&& settle, Undo&& undo) {
+           Settle&& settle, Said&& said, Undo&& undo) {
     charge_.run = run;
     try {
       reserve(context, result);
@@ -85,7 +89,8 @@ class Payment {
         throw Error(error.code(), error.what(), with_reservation(error.hint()));
       }
     }();
-    commit(context, settle(value));
+    const std::string name = settle(value);
+    commit(context, name, said(value));
     return value;
   }
 
@@ -104,7 +109,8 @@ class Payment {
   void reserve(Context& context, const std::string& result);
   // Throws, and commits nothing, when the data set declares a fingerprint and the data that was
   // read has another.
-  void commit(Context& context, const std::string& result);
+  void commit(Context& context, const std::string& result,
+              const std::optional<ledger::Statement>& said);
   // A file that is absent or has another header gives the reservation back: that depends on public
   // facts, so the ledger may say it. A row that cannot be parsed does not: the ledger's entry would
   // tell its readers something about one record. The reservation then stays open, as after a crash,

@@ -39,6 +39,9 @@ struct PaidWork {
   std::function<Result(Rng&)> run;  // reads private data
   // The last thing before the charge is final; returns the name of the result, if it has one.
   std::function<std::string(Result&)> settle = {};
+  // A release that says what it costs the data at hand: δ of that statement, and the statement.
+  double this_data_delta = 0;
+  std::function<std::optional<ledger::Statement>(const Result&)> said = {};
   // Certifies and writes. The JSON is complete but for what only the result knows.
   std::function<void(Result&&, Json&&, Rng&, const Payment*)> publish;
 };
@@ -50,6 +53,7 @@ template <class Result>
 void perform(const Arguments& arguments, Context& context, PaidWork<Result> work) {
   std::optional<Payment> payment;
   if (work.charged) payment.emplace(arguments, work.spec, work.unit, work.what);
+  if (payment) payment->expect_statement(work.this_data_delta);
   if (arguments.flag("dry-run")) {
     work.json["dry_run"] = true;
     if (payment) payment->quote(context, work.json);
@@ -63,11 +67,15 @@ void perform(const Arguments& arguments, Context& context, PaidWork<Result> work
   const Ready ready = work.prepare ? work.prepare(rng, paying) : Ready{};
   const auto run = [&] { return work.run(rng); };
   const auto settle = [&](Result& result) { return work.settle ? work.settle(result) : ""; };
+  const auto said = [&](const Result& result) {
+    return work.said ? work.said(result) : std::nullopt;
+  };
   const auto undo = [&] {
     if (work.undo) work.undo();
   };
-  Result result =
-      paying != nullptr ? paying->pay(context, ready.run, ready.result, run, settle, undo) : run();
+  Result result = paying != nullptr
+                      ? paying->pay(context, ready.run, ready.result, run, settle, said, undo)
+                      : run();
   work.publish(std::move(result), std::move(work.json), rng, paying);
 }
 

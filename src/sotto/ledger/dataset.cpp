@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -73,6 +74,13 @@ void check(const Dataset& d) {
         "the pld accountant and a plan go together: loss distributions only account for releases "
         "that are fixed in advance",
         "give `plan` SPEC with `accountant` pld, or use rdp, zcdp or gdp");
+  if (d.this_data_epsilon != 0 &&
+      (!(d.this_data_epsilon > 0) || !std::isfinite(d.this_data_epsilon) || d.rho != 0 ||
+       !(d.delta > 0) || !d.parts.empty() || !d.people.empty() || !d.plan.empty()))
+    throw InvalidArgument(
+        "a tally of this data goes with a cap in epsilon and delta, and with no parts, plan or "
+        "shared budget",
+        "give `epsilon` and `delta` beside it");
   if (d.accountant == Accountant::pld && !d.parts.empty())
     throw InvalidArgument("a plan has no parts", "declare the parts as events of the plan");
   if (d.accountant == Accountant::pld && (d.rho != 0 || d.delta == 0))
@@ -93,6 +101,7 @@ nlohmann::json to_json(const Dataset& d) {
     json["epsilon"] = d.epsilon;
     json["own_delta"] = d.own_delta;
   }
+  if (d.this_data_epsilon != 0) json["this_data_epsilon"] = d.this_data_epsilon;
   if (!d.owner_key.empty()) json["owner_key"] = d.owner_key;
   if (d.from != 0) json["from"] = d.from;
   if (d.until != 0) json["until"] = d.until;
@@ -123,6 +132,7 @@ Dataset dataset_from_json(const nlohmann::json& json) {
       d.epsilon = json.at("epsilon").get<double>();
       d.own_delta = json.at("own_delta").get<double>();
     }
+    d.this_data_epsilon = json.value("this_data_epsilon", 0.0);
     d.owner_key = json.value("owner_key", "");
     d.from = json.value("from", std::int64_t{0});
     d.until = json.value("until", std::int64_t{0});

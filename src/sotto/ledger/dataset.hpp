@@ -25,6 +25,8 @@ struct Dataset {
   double epsilon = 0, delta = 0;  // the cap; delta = 0 with epsilon: pure
   double own_delta = 0;  // of delta, for events that have a failure probability of their own
   double rho = 0;        // instead of epsilon; delta then only states ε
+  // A second cap, on what releases cost these very records, added up (tally.hpp); 0: none.
+  double this_data_epsilon = 0;
   std::vector<std::string> parts;     // disjoint by declaration: a record is in at most one
   std::vector<std::string> purposes;  // empty: any
   std::string owner;

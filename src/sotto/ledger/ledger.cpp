@@ -282,6 +282,7 @@ Receipt Ledger::receipt(const Account& a, std::int64_t seq, const Entry& head) {
   if (r.has_epsilon) r.epsilon_spent = a.epsilon();
   if (r.epsilon_cap > 0) r.epsilon_left = a.epsilon_left();
   if (r.rho_cap > 0) r.rho_spent = a.rho();
+  if (a.dataset().this_data_epsilon > 0) r.this_data = tally(a.dataset());
   if (r.people = a.dataset().people; !r.people.empty()) {
     const Account& shared = account(r.people);
     r.people_left = left_of(shared);
@@ -300,10 +301,12 @@ Receipt Ledger::create(const Dataset& dataset) {
   if (!dataset.people.empty()) {
     const Dataset& shared = this->account(dataset.people).dataset();
     if (!shared.people.empty() || !shared.parts.empty() || !shared.plan.empty() ||
-        shared.relation != dataset.relation || shared.unit != dataset.unit)
+        shared.this_data_epsilon != 0 || shared.relation != dataset.relation ||
+        shared.unit != dataset.unit)
       throw InvalidArgument(
           fmt::format("'{}' cannot share the budget of '{}'", dataset.name, shared.name),
-          "the shared one has the same relation and unit, no parts, no plan, and shares no other");
+          "the shared one has the same relation and unit, no parts, no plan, no tally, and shares "
+          "no other");
   }
   const Entry e = append({{"kind", "dataset"},
                           {"definition", to_json(dataset)},
@@ -381,6 +384,7 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     const Entry newest = head();
     check_kept_head(newest);
     Receipt r = receipt(account, 0, newest);
+    if (r.this_data) r.this_data->enter(0, r.this_data->worst_of(c.spec, c.this_data_delta));
     if (!r.people.empty()) {
       Account& shared = this->account(r.people);
       check_time(shared.dataset(), now);
@@ -411,6 +415,12 @@ Receipt Ledger::append_new_charge(Transaction& t, const Charge& c, const std::st
                {"time", now},          {"version", kVersion}};
   if (!c.what.empty()) body["what"] = c.what;
   if (!c.run.empty()) body["run"] = c.run;
+  if (account.dataset().this_data_epsilon > 0) {
+    Tally tally = this->tally(account.dataset());
+    const Statement worst = tally.worst_of(c.spec, c.this_data_delta);
+    tally.enter(0, worst);
+    body["this_data"] = to_json(worst);
+  }
   if (const std::string people = account.dataset().people; !people.empty()) {
     Account& shared = this->account(people);
     check_time(shared.dataset(), now);
@@ -466,7 +476,8 @@ Entry Ledger::append_settlement(const Entry& reservation, nlohmann::json body) {
   return append(std::move(body), reservation.dataset, left);
 }
 
-Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
+Receipt Ledger::settle(std::int64_t seq, nlohmann::json body,
+                       const std::optional<Statement>& said) {
   Transaction t = Transaction::writing(*db_);
   const Found f = find(entry(seq));
   if (f.entry.kind != "reserve" || f.committed || f.abandoned) {
@@ -481,6 +492,8 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
                                       f.entry.json.at("for").get<std::int64_t>()),
                           "settle that one; this one follows");
   const bool refund = body.at("kind") == "abandon";
+  if (said && tally(account(f.entry.dataset).dataset()).lower(seq, *said))
+    body["this_data"] = to_json(*said);
   const Entry e = append_settlement(f.entry, std::move(body));
   Receipt r = receipt(this->account(f.entry.dataset), seq, e);
   r.committed = !refund;
@@ -488,10 +501,11 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body) {
   return r;
 }
 
-Receipt Ledger::commit(std::int64_t seq, const std::string& result) {
+Receipt Ledger::commit(std::int64_t seq, const std::string& result,
+                       const std::optional<Statement>& said) {
   Json body = {{"kind", "commit"}};
   if (!result.empty()) body["result"] = result;
-  return settle(seq, std::move(body));
+  return settle(seq, std::move(body), said);
 }
 
 Receipt Ledger::abandon(std::int64_t seq, const std::string& reason, const std::string& by) {

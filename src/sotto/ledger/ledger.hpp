@@ -29,6 +29,7 @@
 #include "sotto/ledger/database.hpp"
 #include "sotto/ledger/decision.hpp"
 #include "sotto/ledger/entry.hpp"
+#include "sotto/ledger/tally.hpp"
 
 namespace sotto::ledger {
 
@@ -45,6 +46,7 @@ struct Charge {
   // Work that goes on after a crash has a name: only the same run takes its reservation up again.
   // Empty for work that starts over.
   std::string run = {};
+  double this_data_delta = 0;  // δ of the statement about this data that will come; 0: none will
 };
 
 struct Receipt {
@@ -60,7 +62,8 @@ struct Receipt {
   double epsilon_added = 0;  // by this charge, to what was spent
   std::string people = {};   // the data set whose budget is shared, if any
   double people_left = 0, people_cap = 0;
-  double rho_spent = 0, rho_cap = 0;  // for a cap in ρ
+  double rho_spent = 0, rho_cap = 0;    // for a cap in ρ
+  std::optional<Tally> this_data = {};  // where the data set has one
 };
 
 // Milliseconds since 1970, of the system's clock unless a test says otherwise.
@@ -78,8 +81,9 @@ class Ledger {
   Receipt reserve(const Charge& charge);   // throws BudgetExceeded; only the refusal is written
   Receipt charge(const Charge& charge);
   // Of a reservation; committing twice is an error. result: names what it paid for, so that only
-  // that can be written out again.
-  Receipt commit(std::int64_t entry, const std::string& result = {});
+  // that can be written out again. said: what it says about this data, for a tally.
+  Receipt commit(std::int64_t entry, const std::string& result = {},
+                 const std::optional<Statement>& said = {});
   Receipt abandon(std::int64_t entry, const std::string& reason, const std::string& by = {});
   Receipt quote(const Charge& charge);  // what reserve would answer; writes nothing
   // Renews, raises or closes a budget. private_pem: the secret half of the data set's owner key,
@@ -91,6 +95,7 @@ class Ledger {
 
   // Reading. All of one call is one moment.
   std::vector<Account> accounts();
+  Tally tally(const Dataset& dataset) { return tally_of(dataset, entries(dataset.name)); }
   Dataset dataset(const std::string& name);  // throws InvalidArgument when there is none
   std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
   Entry head();
@@ -112,7 +117,7 @@ class Ledger {
   std::int64_t now();
   Account counted_anew(const Dataset& dataset);
   Entry append_settlement(const Entry& reservation, nlohmann::json body);
-  Receipt settle(std::int64_t seq, nlohmann::json body);
+  Receipt settle(std::int64_t seq, nlohmann::json body, const std::optional<Statement>& said = {});
   Account& account(const std::string& dataset);
   void recall_newest(Account& account);
   Entry entry(std::int64_t seq);

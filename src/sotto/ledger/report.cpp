@@ -107,6 +107,8 @@ class Teller {
     account_->charge(compose(events_of(e.json.at("events"))), line.part);
     if (account_->has_epsilon())
       line.added = std::max(0.0, std::round((spent() - before) * 1e12) / 1e12);
+    if (e.json.contains("this_data"))
+      line.this_data = e.json.at("this_data").at("epsilon").get<double>();
     place_[e.seq] = story_.lines.size();
     add(std::move(line), e.json.at("events"));
   }
@@ -118,7 +120,10 @@ class Teller {
     line.state = e.kind == "commit" ? "committed" : "abandoned";
     const std::string result = e.json.value("result", "");
     line.result = result.substr(0, result.find(' '));  // a run's state may follow
+    if (e.kind == "commit" && e.json.contains("this_data"))
+      line.this_data = e.json.at("this_data").at("epsilon").get<double>();
     if (e.kind == "abandon") {
+      if (line.this_data) line.this_data = 0;
       account_->refund(compose(events_of(events_[it->second])), line.part);
       line.added = 0;
     }

@@ -28,6 +28,7 @@ struct Line {
   std::string what = {};  // in words
   std::string by = {}, why = {}, part = {}, key = {};
   std::optional<double> own = {}, added = {};  // ε; nothing where there is no such number
+  std::optional<double> this_data = {};        // what it counts in the tally, if there is one
   std::string result = {};                     // which result a commit says it paid for
   std::string signer = {};                     // of a decision: the fingerprint of its key
   std::size_t period = 0;                      // 0 is the first

@@ -79,6 +79,7 @@ class Replay {
  private:
   struct Set {
     Account account;
+    Tally tally;
     std::int64_t seq;
     std::map<std::string, std::int64_t> changed;  // part → the entry that last changed its spend
   };
@@ -101,7 +102,8 @@ class Replay {
   void add_dataset(const Entry& e) {
     Dataset d = dataset_from_json(e.json.at("definition"));
     d.name = e.dataset;
-    Set set{Account(std::move(d)), e.seq, {}};
+    Tally tally(d);
+    Set set{Account(std::move(d)), std::move(tally), e.seq, {}};
     set.account.check_plan();
     for (const std::string& part : set.account.places()) set.changed[part] = e.seq;
     if (!sets_.emplace(e.dataset, std::move(set)).second)
@@ -126,10 +128,28 @@ class Replay {
       fail(e.seq, "the budget did not cover it");
     }
     finish(set, e, part, spend);
+    check_tally(set, e);
     if (!set.account.dataset().owner_key.empty()) charged_.emplace(e.seq, e);
     check_time(set, e);
     check_shared(set, e);
     if (e.kind == "reserve") open_.emplace(e.seq, e);
+  }
+
+  // A tally is entered with what the release costs whatever the records are.
+  void check_tally(Set& set, const Entry& e) const {
+    if (set.tally.active() != e.json.contains("this_data"))
+      fail(e.seq, set.tally.active() ? "its tally was not charged" : "it is charged to no tally");
+    if (!set.tally.active()) return;
+    const Statement stated = statement_from_json(e.json.at("this_data"));
+    const Spec spec{set.account.dataset().relation, {event_of(e)}};
+    if (!(stated.delta > 0) || stated.confidence != 1 ||
+        !(stated.epsilon >= set.tally.worst_of(spec, stated.delta).epsilon * (1 - 1e-9)))
+      fail(e.seq, "its tally was charged less than its events cost");
+    try {
+      set.tally.enter(e.seq, stated);
+    } catch (const BudgetExceeded&) {
+      fail(e.seq, "its tally did not cover it");
+    }
   }
 
   void check_time(const Set& set, const Entry& e) const {
@@ -175,6 +195,8 @@ class Replay {
       fail(e.seq, "the new budget does not cover what was released");
     }
     set.account = std::move(account);
+    if (what == "renew") set.tally = Tally(after);
+    set.tally.follow(after);
     set.seq = e.seq;
     for (auto& [part, seq] : set.changed) seq = e.seq;
   }
@@ -189,7 +211,12 @@ class Replay {
       const std::string part = it->second.json.at("part").get<std::string>();
       finish(set, e, part, set.account.refund(event_of(it->second), part));
       charged_.erase(it->first);
+      set.tally.take_out(it->first);
     }
+    if (e.json.contains("this_data") &&
+        (e.kind != "commit" ||
+         !set.tally.lower(it->first, statement_from_json(e.json.at("this_data")))))
+      fail(e.seq, "what it says about this data does not count");
     if (it->second.json.contains("linked") &&
         (before_.kind != e.kind || before_.json.at("entry") != it->second.json.at("linked")))
       fail(e.seq, "its part of the shared budget was not settled with it");

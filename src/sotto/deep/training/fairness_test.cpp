@@ -254,6 +254,72 @@ TEST(IndividualTraining, ACheckpointHoldsNoBudgetAndIsNotResumed) {
   EXPECT_THROW(trainer.step(clouds(61), rng), InvalidArgument);
 }
 
+// Keeps who is asked for, batch by batch; negative: an empty row.
+class Watched final : public RecordSource {
+ public:
+  explicit Watched(const Records& records) : records_(records) {}
+  std::int64_t size() const override { return records_.size(); }
+  Batch take(std::span<const std::int64_t> indices) const override {
+    asked.emplace_back(indices.begin(), indices.end());
+    return records_.take(indices);
+  }
+  Batch zeros(std::int64_t count) const override { return records_.zeros(count); }
+
+  mutable std::vector<std::vector<std::int64_t>> asked;
+
+ private:
+  const Records& records_;
+};
+
+// Who sits where while norms are taken: a first step begins with it, until everybody was seen.
+std::vector<std::vector<std::int64_t>> seats_for_norms(const Records& records, std::uint64_t seed) {
+  Network network = small_network();
+  Trainer trainer(*network, DpSgdPlan(plan_for(Rule::individual, network)), objective_of(network),
+                  trainer_for(Rule::individual));
+  Rng rng = Rng::insecure_seed(seed);
+  const Watched watched(records);
+  trainer.step(watched, rng);
+  std::int64_t seen = 0;
+  auto end = watched.asked.begin();
+  for (; end != watched.asked.end() && seen < records.size(); ++end)
+    seen += std::count_if(end->begin(), end->end(), [](std::int64_t who) { return who >= 0; });
+  EXPECT_EQ(seen, records.size());
+  return {watched.asked.begin(), end};
+}
+
+// While norms are taken a record more sits on an empty row of a batch of public size: it moves
+// nobody, and where anybody sits is drawn.
+TEST(IndividualTraining, NormsAreTakenOnRandomSeatsThatARecordMoreDoesNotMove) {
+  const Records a = clouds(60);
+  const auto without = seats_for_norms(a, 3);
+  for (const Pair& pair : neighbours_of(a)) {
+    if (pair.relation != Relation::add_remove) continue;
+    auto with = seats_for_norms(pair.neighbour, 3);
+    int moved = 0;
+    for (auto& batch : with)
+      for (std::int64_t& who : batch)
+        if (who == 60) who = -1, ++moved;
+    EXPECT_EQ(moved, 1);
+    // The record more may have the only seat of a last batch.
+    ASSERT_GE(with.size(), without.size());
+    for (std::size_t k = 0; k < with.size(); ++k) {
+      EXPECT_EQ(with[k].size(), without[0].size());
+      if (k < without.size()) {
+        EXPECT_EQ(with[k], without[k]);
+      } else {
+        EXPECT_EQ(std::count(with[k].begin(), with[k].end(), -1), std::ssize(with[k]));
+      }
+    }
+  }
+  // Not in order of the file, and not as with another seed.
+  std::vector<std::int64_t> order;
+  for (const auto& batch : without)
+    for (const std::int64_t who : batch)
+      if (who >= 0) order.push_back(who);
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_NE(seats_for_norms(a, 4), without);
+}
+
 // Clipped one by one or in other ways, a record would give more than the threshold it pays for.
 TEST(IndividualTraining, NeedsWholeBatchesAndFlatClipping) {
   Network network = small_network();
