@@ -30,7 +30,9 @@ function(sotto_compile_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off
     -fstack-protector-strong $<$<BOOL:${SOTTO_WARNINGS_AS_ERRORS}>:-Werror>)
-  target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2> _GLIBCXX_ASSERTIONS)
+  # _FORTIFY_SOURCE needs optimised code, which tests are not (sotto_compile_quickly).
+  set(quick $<OR:$<CONFIG:Debug>,$<AND:$<CONFIG:Release>,$<BOOL:$<TARGET_PROPERTY:SOTTO_QUICK>>>>)
+  target_compile_definitions(${target} PRIVATE $<$<NOT:${quick}>:_FORTIFY_SOURCE=2> _GLIBCXX_ASSERTIONS)
   if(SOTTO_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${SOTTO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=${SOTTO_SANITIZE}>)

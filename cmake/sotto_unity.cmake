@@ -1,7 +1,7 @@
-# sotto_unity(target): the files of one folder are compiled a few at a time as one text. Most of a file's cost is
+# sotto_unity(target [TESTS]): the files of one folder are compiled a few at a time as one text. Most of a file's cost is
 # code of library templates (JSON, formatting, containers) that each file makes anew; together they make it once, and a build
-# from nothing takes a third of the time. Names in anonymous namespaces must therefore differ within a folder; each test
-# file has a namespace of its own, named after the file.
+# from nothing takes a third of the time. Names in anonymous namespaces must therefore differ within a folder. TESTS: folders
+# do not matter, because each test file has a namespace of its own, named after the file.
 # Files with compile options of their own stay alone. The preset fuzz builds without, so that each file also compiles by
 # itself; turn it off when working on one file for long: cmake -DSOTTO_UNITY=OFF.
 option(SOTTO_UNITY "Compile the files of a folder together" ON)
@@ -17,10 +17,13 @@ function(sotto_unity target)
   set(folders "")
   foreach(source IN LISTS sources)
     get_source_file_property(group ${source} UNITY_GROUP)
-    if(group)
+    if(group OR source MATCHES "^\\$<")
       continue()
     endif()
     cmake_path(GET source PARENT_PATH folder)
+    if("TESTS" IN_LIST ARGN)
+      set(folder "")
+    endif()
     string(MAKE_C_IDENTIFIER "f_${folder}" folder)
     if(NOT folder IN_LIST folders)
       list(APPEND folders ${folder})

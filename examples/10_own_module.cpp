@@ -2,17 +2,21 @@
 #include <fmt/core.h>
 
 #include "sotto/deep/losses.hpp"
+#include "sotto/deep/tempered_sigmoid.hpp"
 #include "sotto/deep/training/trainer.hpp"
 
 using namespace sotto;
 using namespace sotto::deep;
 
-// A residual block on vectors.
+// A residual block on vectors. Bounded activations keep gradients short, so that clipping them
+// changes less.
 struct ResidualImpl : torch::nn::Module {
   explicit ResidualImpl(std::int64_t width)
       : in(register_module("in", torch::nn::Linear(width, width))),
         out(register_module("out", torch::nn::Linear(width, 1))) {}
-  torch::Tensor forward(const torch::Tensor& x) { return out(x + torch::tanh(in(x))).squeeze(1); }
+  torch::Tensor forward(const torch::Tensor& x) {
+    return out(x + tempered_sigmoid(in(x))).squeeze(1);
+  }
   torch::nn::Linear in, out;
 };
 TORCH_MODULE(Residual);

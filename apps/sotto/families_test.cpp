@@ -270,6 +270,7 @@ TEST_F(Families, InspectDrawsWhatAModelShows) {
     std::filesystem::remove_all(path("model"));
     std::filesystem::remove(path("picture.svg"));
   }
+  if (in_guest_executable()) return;  // what can be drawn is in the plain one
   EXPECT_GE(drawn, 3u);
   EXPECT_GE(in_words, 1u);
 }

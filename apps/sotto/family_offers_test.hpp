@@ -2,6 +2,7 @@
 // train on them. Nothing here names a family: one that is registered is tested.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -61,11 +62,19 @@ inline std::vector<std::string> targets_of(Task task) {
   }
 }
 
-// Those whose functions are in this executable.
+// Where families live that need another executable.
+inline bool in_guest_executable() {
+  return std::any_of(families().begin(), families().end(), [](const Family& family) {
+    return family.plan != nullptr && family.host != "sotto";
+  });
+}
+// Those whose functions are in this executable. In a guest's its own alone: all others have their
+// turn in the plain one.
 inline std::vector<const Family*> hosted() {
+  const bool guest = in_guest_executable();
   std::vector<const Family*> result;
   for (const Family& family : families())
-    if (family.plan != nullptr) result.push_back(&family);
+    if (family.plan != nullptr && (family.host != "sotto") == guest) result.push_back(&family);
   return result;
 }
 

@@ -94,18 +94,6 @@ inline Neighbours neighbouring_users(const std::string& relation, std::uint32_t 
   return n;
 }
 
-// Where families live that need another executable, they alone: all others have their turn in the
-// plain one.
-inline bool in_guest_executable() {
-  const std::vector<const Family*> all = hosted();
-  return std::any_of(all.begin(), all.end(), [](const Family* f) { return f->host != "sotto"; });
-}
-inline std::vector<const Family*> own_families() {
-  std::vector<const Family*> all = hosted();
-  if (in_guest_executable()) std::erase_if(all, [](const Family* f) { return f->host == "sotto"; });
-  return all;
-}
-
 class VisibleOutput : public CommandCase, public testing::WithParamInterface<const char*> {
  protected:
   std::string relation() const { return GetParam(); }
@@ -154,7 +142,7 @@ class VisibleOutput : public CommandCase, public testing::WithParamInterface<con
       if (run_words(words + Words{"--data", "absent.csv", "--dry-run"}, rng).code == 0)
         all.push_back(words);
     };
-    for (const Family* family : own_families()) {
+    for (const Family* family : hosted()) {
       for (const Kind& kind : family->kinds) {
         for (const Offer& offer : offers_of(*family, kind)) {
           const Words words = offer.train(schema, path("made"));
@@ -173,7 +161,7 @@ class VisibleOutput : public CommandCase, public testing::WithParamInterface<con
   // method.
   std::vector<std::pair<std::string, Words>> public_models(const std::string& schema) const {
     std::vector<std::pair<std::string, Words>> all;
-    for (const Family* family : own_families()) {
+    for (const Family* family : hosted()) {
       for (const Kind& kind : family->kinds) {
         for (Offer offer : offers_of(*family, kind)) {
           const std::string place = path(kind.name + offer.target);

@@ -79,7 +79,7 @@ TEST_P(VisibleOutput, OfUndeclaredCategories) {
 
 TEST_P(VisibleOutput, OfTraining) {
   const std::vector<Words> all = training_runs(schema());
-  ASSERT_GE(all.size(), own_families().size());
+  ASSERT_GE(all.size(), hosted().size());
   for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
     const Neighbours n = neighbours(relation(), seed, true);
     const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
@@ -224,7 +224,7 @@ TEST_P(VisibleOutput, OfDrafts) {
 TEST_P(VisibleOutput, OfPrivateSweeps) {
   const std::string s = schema(), test = write("public.csv", Writer(7).rows(kRows));
   std::vector<Words> all;
-  for (const Family* family : own_families()) {
+  for (const Family* family : hosted()) {
     for (const Kind& kind : family->kinds) {
       const std::string method = family->methods.front().name;
       std::string last;
@@ -256,7 +256,7 @@ TEST_P(VisibleOutput, OfTuning) {
                     grid = path("grid.toml");
   std::ofstream(grid) << "[space.rule]\n";
   std::vector<Words> all;
-  for (const Family* family : own_families()) {
+  for (const Family* family : hosted()) {
     const Kind& kind = family->kinds.front();
     const std::vector<Offer> offers = offers_of(*family, kind);
     const auto offer = std::find_if(offers.begin(), offers.end(), [&](const Offer& o) {
@@ -290,7 +290,7 @@ TEST_P(VisibleOutput, OfChargedRuns) {
   std::vector<Words> all = {
       {"release", "count", "--epsilon", "0.5", "--relation", relation()},
       {"release", "count", "--epsilon", "5", "--relation", relation()}};  // refused
-  for (const Family* family : own_families()) {
+  for (const Family* family : hosted()) {
     const Offer offer = offers_of(*family, family->kinds.front()).front();
     all.push_back(offer.train(s, path("made")));
   }

@@ -7,12 +7,5 @@ set(SOTTO_TRAINING_HEADERS
   training/records.hpp training/safetensors.hpp training/safetensors_layout.hpp training/sampler.hpp training/seats.hpp training/detail/step_stream.hpp training/trainer.hpp models/detail/defaults.hpp models/network.hpp models/network_options.hpp)
 set(SOTTO_TRAINING_TESTS training/fairness_test.cpp training/prepare_test.cpp training/replay_test.cpp training/row_by_row_test.cpp training/rounding_test.cpp training/safetensors_layout_test.cpp training/sampler_test.cpp training/sources_test.cpp training/training_test.cpp training/untrained_test.cpp models/network_options_test.cpp)
 
-# Headers of LibTorch cost more than the code: files that belong together are compiled together.
-foreach(source IN LISTS SOTTO_TRAINING_SOURCES)
-  if(source MATCHES "^training/")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP training)
-  endif()
-endforeach()
 # What knows nothing of LibTorch does not pay for its headers.
 set_source_files_properties(training/safetensors_layout.cpp models/network_options.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
-set_source_files_properties(models/network.cpp models/defaults.cpp PROPERTIES UNITY_GROUP models)

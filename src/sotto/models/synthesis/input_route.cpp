@@ -14,8 +14,13 @@ namespace {
 
 constexpr const char* kInput = "input";
 constexpr const char* kNone = "none";
-// Records cost nothing: few declared ones are no reason to draw few.
-constexpr std::uint64_t kFewestRecords = 1 << 14, kMostRecords = 1 << 20;
+// Records cost no privacy: where few are declared, more are drawn, until what drawing adds to the
+// error is small beside what the noise does.
+std::uint64_t records_to_draw(std::uint64_t declared) {
+  constexpr std::uint64_t kFewest = 1 << 11, kPlenty = 1 << 14, kMost = 1 << 20;
+  if (declared >= kPlenty) return std::min(declared, kMost);
+  return std::clamp(8 * declared, kFewest, kPlenty);
+}
 
 // Records as texts, encoded like those of a file.
 class DrawnTable {
@@ -70,7 +75,7 @@ class InputTraining final : public TrainingPlan {
   InputTraining(const Family& family, const Facts& facts, const TrainingRequest& request)
       : facts_(facts),
         kind_(request.kind),
-        records_(std::clamp(facts.declared_rows(), kFewestRecords, kMostRecords)),
+        records_(records_to_draw(facts.declared_rows())),
         generator_facts_(generator_facts(facts)) {
     const Family synthesis = synthesis_family();
     const std::string& kind = synthesis.kinds.front().name;
