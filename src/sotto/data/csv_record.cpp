@@ -59,12 +59,12 @@ void CsvCursor::load_marks() {
   if (left < 64) marks_ &= (std::uint64_t{1} << left) - 1;  // the padding is not ours
 }
 
-std::size_t CsvCursor::next_mark() {
-  while (marks_ == 0) {
-    if (block_.size() - word_ <= 64) return block_.size();
-    word_ += 64;
-    load_marks();
-  }
+inline std::size_t CsvCursor::next_mark() {
+  while (marks_ == 0) [[unlikely]] {
+      if (block_.size() - word_ <= 64) return block_.size();
+      word_ += 64;
+      load_marks();
+    }
   const std::size_t mark = word_ + static_cast<std::size_t>(std::countr_zero(marks_));
   marks_ &= marks_ - 1;
   return mark;
@@ -111,33 +111,36 @@ bool CsvCursor::next(std::vector<CsvField>& fields) {
     if (position_ >= block_.size()) return false;
     record_line_ = lines_;
     std::size_t begin = position_;
-    for (;;) {  // over fields
+    for (bool last = false; !last;) {  // over fields
       std::size_t mark = next_mark();
-      if (mark == block_.size()) {
+      if (mark == block_.size()) [[unlikely]] {
         fault(fields.size(), "the last record does not end", "end the file with a line feed");
       }
-      if (block_[mark] == '"') {
+      char ends = block_.data()[mark];
+      bool quoted = false;
+      if (ends == '"') [[unlikely]] {
         if (mark != begin) {
           fault(fields.size(), "there is a quote inside a field that does not begin with one",
                 "quote the whole field and double the quotes inside it");
         }
         add_quoted(fields, begin, mark);
+        ends = block_[mark];
+        quoted = true;
       } else {
         fields.push_back({.raw = {block_.data() + begin, mark - begin}});
       }
-      CsvField& field = fields.back();
+      std::string_view& raw = fields.back().raw;
       begin = mark + 1;
-      const bool last = block_[mark] == '\n';
-      if (last && !field.quoted && field.raw.ends_with('\r')) field.raw.remove_suffix(1);
-      if (field.raw.size() > max_field_bytes_) {
+      last = ends == '\n';
+      if (last && !quoted && raw.ends_with('\r')) raw.remove_suffix(1);
+      if (raw.size() > max_field_bytes_) [[unlikely]] {
         fault(fields.size() - 1, fmt::format("the field is longer than {} bytes", max_field_bytes_),
               "a quote may be missing; longer fields need a larger limit");
       }
-      if (has_nul_ && field.raw.find('\0') != std::string_view::npos) {
+      if (has_nul_ && raw.find('\0') != std::string_view::npos) [[unlikely]] {
         fault(fields.size() - 1, "the field holds a NUL byte",
               "the file is not text, or is UTF-16; convert it to UTF-8");
       }
-      if (last) break;
     }
     ++lines_;
     position_ = begin;
