@@ -4,7 +4,7 @@
 // What       Noisy marginals once, from which the scales of the columns follow. Then rounds of
 //            `batch` trees: each cuts one to three columns into random intervals; every leaf
 //            releases its noisy sums of residuals and curvatures, and takes a small Newton step.
-//            after_kernel: 70 % of the budget go to a kernel model first; the trees go on from the
+//            after_kernel: 80 % of the budget go to a kernel model first; the trees go on from the
 //            margins that it reached, on columns that it found to matter.
 // Guarantee  Composition of discrete Gaussian mechanisms. A record is in one leaf of each tree and
 //            adds residuals of norm ≤ 1 and 0.3·curvature ≤ 0.3 there: ℓ2 ≤ √(batch·1.09) a round.
@@ -14,7 +14,7 @@
 // Method     Trees are drawn from what was released (tree_choice.hpp), which costs nothing. A leaf
 //            says −η·G/(H⁺ + 2σ), so that leaves of few records stay near 0. As in kernel models
 //            the noise of a prediction does not depend on the number of trees T, only on η·T = τ,
-//            and τ grows like √(n·μ).
+//            and τ grows like √(n·μ). Steps become shorter when trees show little more than noise.
 // Numerics   All sums are exact integers, noise is exact; the rest is post-processing.
 // Reference  docs/math/boosting.md.
 #pragma once

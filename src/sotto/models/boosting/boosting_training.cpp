@@ -19,9 +19,10 @@ constexpr double kShrink = 2;      // standard deviations of noise that a leaf's
 constexpr double kTime = 0.55;     // τ = kTime·√(n·μ)
 constexpr double kTreesRule = 10;  // T = kTreesRule·√(n·μ), within limits
 constexpr double kTreesAfter = 5;  // the same after a kernel model
-constexpr double kMarginalShare = 0.1, kStartShare = 0.7;
+constexpr double kMarginalShare = 0.1, kStartShare = 0.8;
 constexpr std::uint64_t kFewestTrees = 100, kMostTrees = 800, kMostTreesOfClasses = 400;
-constexpr double kFreeRho = 8;  // sizes and steps of a run without noise
+constexpr double kWorthwhile = 0.5;  // of the step that lowers the loss the most
+constexpr double kFreeRho = 8;       // sizes and steps of a run without noise
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 
@@ -194,7 +195,9 @@ class BoostingTraining final : public TrainingPlan {
   void grow(GridTree& tree, std::span<const double> sums, double clip, double noise,
             TreeChoice& choice) const {
     const std::size_t leaves = tree.leaves(), margins = setting_.margins;
-    const double scale = mechanisms_.step * newton_scale(setting_.loss, clip, margins);
+    // Longer steps than what is found is worth would carry more noise than signal.
+    const double step = std::min(mechanisms_.step, kWorthwhile * choice.worth());
+    const double scale = step * newton_scale(setting_.loss, clip, margins);
     std::vector<double> slopes, weights;
     for (std::size_t l = 0; l < leaves; ++l) {
       const std::span<const double> own = sums.subspan(l * (margins + 1), margins + 1);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kAgain = 0.3;     // an earlier set of columns
 constexpr double kByCredit = 0.6;  // of the drawing of new ones
-constexpr double kForgetSet = 0.3, kForgetColumn = 0.2;
+constexpr double kForgetSet = 0.3, kForgetColumn = 0.2, kForgetWorth = 1.0 / 64;
 constexpr double kOneColumn = 0.2, kTwoColumns = 0.4;  // else three
 
 // Which of the weights an even number in (0, Σ) falls on.
@@ -106,6 +106,12 @@ GridTree TreeChoice::draw(Rng& rng) const {
   return tree;
 }
 
+double TreeChoice::worth() const {
+  if (!(noise_ > 0)) return 1;
+  const double found = std::max(0.0, found_);
+  return found / (found + noise_);
+}
+
 void TreeChoice::learn(const GridTree& tree, std::span<const double> sums,
                        std::span<const double> weights, double noise) {
   const std::size_t leaves = weights.size(), margins = sums.size() / leaves;
@@ -113,6 +119,10 @@ void TreeChoice::learn(const GridTree& tree, std::span<const double> sums,
   std::vector<double> squares(leaves), variances(leaves, variance);
   for (std::size_t i = 0; i < sums.size(); ++i) squares[i / margins] += sums[i] * sums[i];
   const double gain = net_gain(squares, variances, weights);
+  double of_noise = 0;
+  for (std::size_t l = 0; l < leaves; ++l) of_noise += variance / weights[l];
+  found_ += kForgetWorth * (gain - found_);
+  noise_ += kForgetWorth * (of_noise - noise_);
   const auto [set, fresh] = sets_.try_emplace(tree.columns, gain);
   if (!fresh) set->second += kForgetSet * (gain - set->second);
 

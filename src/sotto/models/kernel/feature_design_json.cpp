@@ -11,6 +11,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr double kLeastWeight = 1e-3;  // of the column that weighs the most, which is drawn as 1
 constexpr std::size_t kMostFeatures = std::size_t{1} << 16;  // pairs of waves, trees
 
 [[noreturn]] void damaged(const std::string& what) {
@@ -81,6 +82,9 @@ FeatureDesign feature_design_from_json(const json& j) {
     check_numbers(scale.share, 0, 1.000001, "share");
     d.columns.push_back(std::move(scale));
   }
+  // Rows of main effects are scaled to a length: there must be something to scale.
+  if (d.columns.empty() || *std::max_element(d.weights.begin(), d.weights.end()) < kLeastWeight)
+    damaged("weights");
   d.directions = j.at("directions").get<std::vector<float>>();
   d.fourier_means = j.at("wave_means").get<std::vector<float>>();
   for (const json& split : j.at("splits")) {

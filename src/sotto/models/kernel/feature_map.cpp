@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kBandwidth = 0.8;
 constexpr double kSpike = 0.3;  // share of one bin: the rest of the column stands close together
+constexpr double kFromFound = 0.7;  // of the trees, where pairs were found
 constexpr double kMainOffset = 0.01, kLeafOffset = 0.05;
 constexpr double kFeatureSteps = 0x1p16;
 
@@ -86,11 +87,34 @@ std::vector<FeatureDesign::Split> pair_splits(const std::vector<double>& p, std:
   return splits;
 }
 
+// Trees of pairs drawn by the roots of their credits: three cuts of one column, two of the other.
+std::vector<FeatureDesign::Split> found_splits(std::span<const PairCredit> pairs, std::size_t trees,
+                                               Rng& rng) {
+  double total = 0;
+  for (const PairCredit& pair : pairs) total += std::sqrt(pair.credit);
+  std::vector<FeatureDesign::Split> splits;
+  for (std::size_t t = 0; t < trees; ++t) {
+    double left = even_draw(rng) * total;
+    std::size_t p = 0;
+    while (p + 1 < pairs.size() && left > std::sqrt(pairs[p].credit))
+      left -= std::sqrt(pairs[p++].credit);
+    const std::size_t of_first = even_draw(rng) < 0.5 ? 3 : 2, of_second = kTreeDepth - of_first;
+    const auto cut = [&](std::uint32_t column, std::size_t cuts) {
+      for (std::size_t k = 0; k < cuts; ++k)
+        splits.push_back(
+            {column, (static_cast<double>(k) + even_draw(rng)) / static_cast<double>(cuts)});
+    };
+    cut(pairs[p].first, of_first);
+    cut(pairs[p].second, of_second);
+  }
+  return splits;
+}
+
 }  // namespace
 
 FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnScale> columns,
                                   std::vector<bool> numeric, const std::vector<double>& uses,
-                                  Rng& rng) {
+                                  std::span<const PairCredit> found, Rng& rng) {
   FeatureDesign design{
       .sizes = sizes, .columns = std::move(columns), .numeric = std::move(numeric)};
   const double most = *std::max_element(uses.begin(), uses.end());
@@ -106,6 +130,9 @@ FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnS
     design.splits = pair_splits(uses, sizes.trees);
     design.sizes.trees = design.splits.size() / kTreeDepth;
   }
+  if (!found.empty() && !sizes.pairs)
+    design.splits = found_splits(
+        found, static_cast<std::size_t>(kFromFound * static_cast<double>(sizes.trees)), rng);
   for (std::size_t s = design.splits.size(); s < design.sizes.trees * kTreeDepth; ++s) {
     double left = even_draw(rng);
     std::uint32_t column = 0;

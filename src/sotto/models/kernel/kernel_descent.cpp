@@ -9,6 +9,7 @@
 namespace sotto {
 namespace {
 constexpr double kMomentum = 0.9;
+constexpr double kLeastFall = 0.01;  // of the loss of a record, on average, that features are worth
 }  // namespace
 
 // Noise, or none for a run that is NOT PRIVATE.
@@ -53,9 +54,13 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   std::vector<double> uses = drawing_shares(reached.scales);
   State state{.clip = first_clip(setting_.loss)};
   std::vector<float> before;
-  for (const KernelStage& stage : mechanisms_.stages) {
+  std::vector<PairCredit> found;
+  const std::vector<KernelStage>& stages = mechanisms_.stages;
+  bool speaks_for_all = true;  // the trial, for all features
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const KernelStage& stage = i == 2 && !speaks_for_all ? *mechanisms_.otherwise : stages[i];
     FeatureDesign design =
-        FeatureDesign::draw(mechanisms_.sizes, reached.scales, numeric, uses, rng);
+        FeatureDesign::draw(stage.sizes, reached.scales, numeric, uses, found, rng);
     FeatureRows features(records, design);
     centre(stage, design, features, rng);
     const FeatureMap map(std::move(design));
@@ -63,15 +68,61 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
     KernelModel::Part& part =
         reached.model.parts.emplace_back(KernelModel::Part{.design = map.design()});
     descend(stage, rows, state, part, rng, progress);
-    if (&stage == &mechanisms_.stages.back() && !goes_on) break;
+    if (i + 1 == stages.size() && !goes_on) break;
+    std::vector<float> reached_margins = rows.margins(part.parameters);
+    if (i == 1 && stages.size() > 2) {
+      speaks_for_all = improves(records, before, reached_margins, state.clip, rng);
+      if (!speaks_for_all) {
+        reached.model.parts.pop_back();
+        continue;
+      }
+    }
     uses = column_uses(map, part.parameters, part.noise, rng);
-    before = rows.margins(part.parameters);
+    before = std::move(reached_margins);
+    if (i == 0 && mechanisms_.pairs)
+      found = found_pairs(records, reached.scales, uses, before, state.clip, rng);
   }
   if (goes_on) {
     reached.uses = std::move(uses);
     reached.margins = std::move(before);
   }
   return reached;
+}
+
+// Σ of what each record's loss falls by, at most 1 up or down.
+bool KernelDescent::improves(const BinnedRows& records, std::span<const float> before,
+                             std::span<const float> after, double clip, Rng& rng) const {
+  constexpr double kSteps = 1 / KernelMechanisms::kCountUnit;
+  const std::size_t outputs = setting_.outputs;
+  std::vector<std::int64_t> partial(thread_count(0));
+  records.for_parts([&](std::size_t first, std::size_t end, unsigned thread) {
+    std::vector<double> m(outputs);
+    for (std::size_t i = first; i < end; ++i) {
+      const auto loss = [&](std::span<const float> margins) {
+        std::copy_n(margins.begin() + static_cast<std::ptrdiff_t>(i * outputs), outputs, m.begin());
+        return loss_of(setting_.loss, clip, m, records.target(i));
+      };
+      const double fall = loss(before) - loss(after);
+      if (std::isfinite(fall))
+        partial[thread] += static_cast<std::int64_t>(std::clamp(fall, -1.0, 1.0) * kSteps);
+    }
+  });
+  int128 total = 0;
+  for (const std::int64_t part : partial) total += part;
+  const double fall = noised(*mechanisms_.trial, {total}, rng)[0];
+  return fall > kLeastFall * setting_.rows;
+}
+
+std::vector<PairCredit> KernelDescent::found_pairs(const BinnedRows& records,
+                                                   const std::vector<ColumnScale>& scales,
+                                                   const std::vector<double>& uses,
+                                                   std::span<const float> margins, double clip,
+                                                   Rng& rng) const {
+  const std::size_t outputs = setting_.outputs;
+  const PairScan scan(scales, uses, PairScan::columns_of(scales.size(), outputs), outputs);
+  return scan.credits(
+      noised(*mechanisms_.pairs, scan.sums(records, margins, setting_.loss, clip), rng),
+      private_ ? mechanisms_.pairs->scale() : 0, setting_.rows);
 }
 
 void KernelDescent::descend(const KernelStage& stage, const KernelRows& rows, State& state,

@@ -9,9 +9,11 @@
 namespace sotto {
 namespace {
 
-constexpr double kSmallMu = 0.14, kLargeMu = 0.25;  // about ε = 0.5 and 1 at δ = 1e-5
-constexpr double kFirstShare = 0.25;                // of the descent, to see which columns matter
-constexpr double kTwoStages = 1500;                 // records for each unit of noise
+constexpr double kSmallMu = 0.14, kLargeMu = 0.25;       // about ε = 0.5 and 1 at δ = 1e-5
+constexpr double kThreeStages = 1500;                    // records for each unit of noise
+constexpr std::uint64_t kFewestRounds = 6;               // of three stages
+constexpr double kMainShare = 0.1, kTrialShare = 0.2;    // of the descent, the rest for the third
+constexpr double kPairsShare = 0.06, kTrialTest = 0.02;  // of all
 constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
 constexpr double kWaveRoom = 1.2e7;  // pairs × records: what a round walks through
 
@@ -65,21 +67,25 @@ LatticeNoise noise(const KernelSetting& s, double rho, double distance, double u
 double root(std::size_t n) { return up(std::sqrt(static_cast<double>(n))); }
 
 // Shares of the descent. One for additive models, for few records and for few given rounds.
-std::vector<double> stage_shares(const KernelSetting& s, double signal) {
-  const bool one =
-      s.options.main_only || signal < kTwoStages || s.options.iterations.value_or(4) < 4;
-  return one ? std::vector<double>{1} : std::vector<double>{kFirstShare, 1 - kFirstShare};
+std::vector<double> stage_shares(const KernelSetting& s, const FeatureSizes& sizes, double signal) {
+  const bool one = s.options.main_only || sizes.fourier + sizes.trees == 0 ||
+                   signal < kThreeStages ||
+                   s.options.iterations.value_or(kFewestRounds) < kFewestRounds;
+  if (one) return {1};
+  return {kMainShare, kTrialShare, 1 - kMainShare - kTrialShare};
 }
 
 // As many as make short steps, fewer where a round costs much: by the declared rows alone.
-std::uint64_t rounds_of(const KernelSetting& s, bool first, bool two) {
-  if (s.options.iterations) {
-    const std::uint64_t early = two ? *s.options.iterations / 4 : 0;
-    return first && two ? early : *s.options.iterations - early;
+std::uint64_t rounds_of(const KernelSetting& s, std::size_t stage, std::size_t stages) {
+  if (stages == 1 || stage == 2) {
+    const std::uint64_t before = stages == 1 ? 0 : rounds_of(s, 0, 3) + rounds_of(s, 1, 3);
+    if (s.options.iterations) return *s.options.iterations - before;
+    const auto room = static_cast<std::uint64_t>(8e6 / std::max(1.0, s.rows));
+    return std::max<std::uint64_t>(std::min<std::uint64_t>(120, room), 60);
   }
-  const std::uint64_t fewest = first && two ? 25 : 60, most = first && two ? 40 : 120;
-  const auto room = static_cast<std::uint64_t>((first && two ? 3e6 : 8e6) / std::max(1.0, s.rows));
-  return std::max(std::min(most, room), fewest);
+  if (s.options.iterations) return std::max<std::uint64_t>(1, *s.options.iterations / 4);
+  const auto room = static_cast<std::uint64_t>(3e6 / std::max(1.0, s.rows));
+  return std::max<std::uint64_t>(std::min<std::uint64_t>(stage == 0 ? 60 : 40, room), 25);
 }
 
 }  // namespace
@@ -90,11 +96,21 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
                 s.loss != MarginLoss::classes, rho * share_of_marginals(std::sqrt(2 * rho))) {
   const double mu = std::sqrt(2 * rho), moved = contribution_factor(s.relation);
   const bool replaced = s.relation == Relation::replace_one;
-  const std::vector<double> shares = stage_shares(s, s.rows * mu / (moved * s.contributions));
-  const auto count = static_cast<double>(shares.size());
+  const std::vector<double> shares =
+      stage_shares(s, sizes, s.rows * mu / (moved * s.contributions));
+  const bool three = shares.size() > 1;
+  const double designs = three ? 2 : 1;  // with waves and leaves
   const double of_waves = sizes.fourier > 0 ? (mu < kSmallMu ? 0.04 : 0.02) : 0,
                of_leaves = sizes.trees > 0 ? 0.03 : 0;
-  double descent = rho * (1 - share_of_marginals(mu) - of_waves - of_leaves) * (1 - 0x1p-40);
+  const std::size_t looked_at = PairScan::columns_of(s.columns.columns(), s.outputs);
+  const double of_pairs = three && sizes.trees > 0 && looked_at > 1 ? kPairsShare : 0,
+               of_trial = three ? kTrialTest : 0;
+  if (of_pairs > 0)
+    pairs = noise(s, rho * of_pairs, up(root(PairScan::pairs_of(looked_at)) * moved),
+                  PairScan::kUnit, PairScan::pairs_of(looked_at) * PairScan::kCells * s.outputs);
+  if (three) trial = noise(s, rho * of_trial, moved, kCountUnit, 1);
+  double descent = rho * (1 - share_of_marginals(mu) - of_waves - of_leaves - of_pairs - of_trial) *
+                   (1 - 0x1p-40);
   if (s.loss == MarginLoss::number) {
     residuals = noise(s, descent * kResidualShare / kResidualReleases, 1, kCountUnit, 1);
     descent *= 1 - kResidualShare;
@@ -103,30 +119,36 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
   for (const std::size_t parts : sizes.main_parts) of_number += parts;
   for (std::size_t j = 0; j < s.columns.columns(); ++j)
     main += s.columns.is_numeric(j) ? of_number : s.columns.levels(j);
-  const std::size_t dimension = 1 + main + 2 * sizes.fourier + (sizes.trees << kTreeDepth);
-  const double whole_time =
-      kappa(s.loss, sizes.trees > 0) * s.rows * std::sqrt(2 * descent) / (moved * s.contributions);
-  for (const double share : shares) {
-    KernelStage& stage = stages.emplace_back();
-    if (sizes.fourier > 0)
-      stage.waves = noise(s, rho * of_waves / count, up(root(sizes.fourier) * moved), kWaveUnit,
-                          2 * sizes.fourier);
-    if (sizes.trees > 0)
+  const auto stage_of = [&](const FeatureSizes& features, double share, std::uint64_t rounds) {
+    KernelStage stage{.sizes = features, .rounds = rounds};
+    if (features.fourier > 0)
+      stage.waves = noise(s, rho * of_waves / designs, up(root(features.fourier) * moved),
+                          kWaveUnit, 2 * features.fourier);
+    if (features.trees > 0)
       stage.leaves =
-          noise(s, rho * of_leaves / count, up(root(sizes.trees) * (replaced ? root(2) : 1)),
-                kCountUnit, sizes.trees << kTreeDepth);
-    const bool first = stages.size() == 1;
-    stage.rounds = rounds_of(s, first, shares.size() > 1);
-    const double longest = s.loss == MarginLoss::number ? kLongestOfNumber : kLongestStep;
-    stage.time = std::min(share * whole_time, longest * static_cast<double>(stage.rounds));
-    stage.gradient = noise(s, descent * share / static_cast<double>(stage.rounds), moved,
-                           KernelRows::kUnit, dimension * s.outputs);
-  }
+          noise(s, rho * of_leaves / designs, up(root(features.trees) * (replaced ? root(2) : 1)),
+                kCountUnit, features.trees << kTreeDepth);
+    const double longest = s.loss == MarginLoss::number ? kLongestOfNumber : kLongestStep,
+                 steps = static_cast<double>(rounds);
+    const double whole_time = kappa(s.loss, features.trees > 0) * s.rows * std::sqrt(2 * descent) /
+                              (moved * s.contributions);
+    stage.time = std::min(share * whole_time, longest * steps);
+    const std::size_t dimension = 1 + main + 2 * features.fourier + (features.trees << kTreeDepth);
+    stage.gradient =
+        noise(s, descent * share / steps, moved, KernelRows::kUnit, dimension * s.outputs);
+    return stage;
+  };
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    stages.push_back(stage_of(three && i == 0 ? FeatureSizes{} : sizes, shares[i],
+                              rounds_of(s, i, shares.size())));
+  if (three) otherwise = stage_of({}, shares.back(), stages.back().rounds);
 }
 
 Event KernelMechanisms::event() const {
   std::vector<Event> all = {marginals.event()};
   if (residuals) all.push_back(repeat(residuals->event(), kResidualReleases));
+  if (pairs) all.push_back(pairs->event());
+  if (trial) all.push_back(trial->event());
   for (const KernelStage& stage : stages) {
     if (stage.waves) all.push_back(stage.waves->event());
     if (stage.leaves) all.push_back(stage.leaves->event());

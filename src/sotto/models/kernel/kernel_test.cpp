@@ -202,7 +202,7 @@ TEST(KernelRows, NoRecordMovesTheSumByMoreThanOne) {
     Rng rng = Rng::insecure_seed(static_cast<std::uint64_t>(trial));
     FeatureDesign design = FeatureDesign::draw(
         {.fourier = 7, .trees = 3, .main = 0.3, .fourier_part = 0.3, .tree_part = 0.4}, scales,
-        numeric, drawing_shares(scales), rng);
+        numeric, drawing_shares(scales), {}, rng);
     for (float& mean : design.fourier_means) mean = static_cast<float>(seeds() % 200) / 100 - 1;
     const FeatureMap map(design);
     for (const Record& r : records(20, kTwo, static_cast<unsigned>(trial))) {
@@ -279,7 +279,7 @@ TEST(FeatureDesign, OfOlderFilesHasOneLayerAndColumnsAlike) {
   ColumnScale scale{.start = {0, 0.5}, .width = {0.5, 0.5}, .share = {0.5, 0.5}};
   Rng rng = Rng::insecure_seed(1);
   nlohmann::ordered_json json =
-      to_json(FeatureDesign::draw({}, {scale, scale}, {true, false}, {0.9, 0.1}, rng));
+      to_json(FeatureDesign::draw({}, {scale, scale}, {true, false}, {0.9, 0.1}, {}, rng));
   EXPECT_EQ(feature_design_from_json(json).weights[0], 1);
   EXPECT_NEAR(feature_design_from_json(json).weights[1], 1.0 / 3, 1e-12);
   for (const std::vector<int>& parts :
@@ -314,6 +314,9 @@ TEST(Kernel, ItsFilesLoadAgainAndDamagedOnesAreRefused) {
     EXPECT_THROW(load_kernel({{"model.json", broken}}, facts), DataError) << from;
   }
   EXPECT_THROW(load_kernel({{"model.json", text.substr(0, 100)}}, facts), DataError);
+  auto weightless = nlohmann::ordered_json::parse(text);
+  for (auto& column : weightless["parts"][0]["features"]["columns"]) column["weight"] = 0;
+  EXPECT_THROW(load_kernel({{"model.json", weightless.dump()}}, facts), DataError);
 }
 
 TEST(Kernel, ANullRecordContributesNothing) {

@@ -43,7 +43,11 @@ class KernelTraining final : public TrainingPlan {
       e.words += sizes.pairs ? fmt::format(" and {} pairs of columns", sizes.trees)
                              : fmt::format(" and the leaves of {} random trees", sizes.trees);
     if (stages.size() > 1)
-      e.words += fmt::format("; after {} of them anew on columns that matter", stages[0].rounds);
+      e.words += fmt::format(
+          "; the first {} on main effects alone, {} more to see whether all features lower the "
+          "loss, "
+          "and main effects alone again where they do not",
+          stages[0].rounds, stages[1].rounds);
     if (private_)
       e.words += fmt::format(
           "; each gradient sum of norm 1 a record noised by a discrete Gaussian "

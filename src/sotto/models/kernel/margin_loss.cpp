@@ -56,6 +56,28 @@ double residuals(MarginLoss loss, double clip, std::span<const double> margins, 
   return (1 - squares) * classes / (classes - 1);
 }
 
+double loss_of(MarginLoss loss, double clip, std::span<const double> margins, float target) {
+  const auto y = static_cast<double>(target);
+  switch (loss) {
+    case MarginLoss::two_classes: {
+      const double against = y > 0.5 ? -margins[0] : margins[0];
+      return std::max(0.0, against) + std::log1p(std::exp(-std::abs(against)));
+    }
+    case MarginLoss::number: {
+      const double r = std::clamp((std::clamp(margins[0], -1.0, 1.0) - y) / clip, -1.0, 1.0);
+      return r * r;
+    }
+    case MarginLoss::classes: break;
+  }
+  const double top = *std::max_element(margins.begin(), margins.end());
+  double total = 0, own = top;
+  for (std::size_t k = 0; k < margins.size(); ++k) {
+    total += std::exp(margins[k] - top);
+    if (y == static_cast<double>(k)) own = margins[k];
+  }
+  return top + std::log(total) - own;
+}
+
 double newton_scale(MarginLoss loss, double clip, std::size_t margins) {
   const double classes = static_cast<double>(margins);
   switch (loss) {

@@ -21,6 +21,7 @@
 #include "sotto/models/kernel/detail/binned_columns.hpp"
 #include "sotto/models/kernel/detail/noisy_marginals.hpp"
 #include "sotto/models/kernel/detail/one_hot_block.hpp"
+#include "sotto/models/kernel/detail/pair_scan.hpp"
 
 namespace sotto {
 
@@ -53,9 +54,11 @@ struct FeatureDesign {
   std::vector<float> fourier_means = {};  // 2·sizes.fourier
   std::vector<std::vector<double>> leaf_shares = {};
 
-  // uses: how often each column is looked at; they add up to 1.
+  // uses: how often each column is looked at; they add up to 1. found: pairs that most trees are
+  // drawn from, or none.
   static FeatureDesign draw(const FeatureSizes& sizes, std::vector<ColumnScale> columns,
-                            std::vector<bool> numeric, const std::vector<double>& uses, Rng& rng);
+                            std::vector<bool> numeric, const std::vector<double>& uses,
+                            std::span<const PairCredit> found, Rng& rng);
 };
 
 nlohmann::ordered_json to_json(const FeatureDesign& design);

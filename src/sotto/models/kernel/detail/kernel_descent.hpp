@@ -41,6 +41,12 @@ class KernelDescent {
                              Rng& rng) const;
   void centre(const KernelStage& stage, FeatureDesign& design, const FeatureRows& rows,
               Rng& rng) const;
+  bool improves(const BinnedRows& records, std::span<const float> before,
+                std::span<const float> after, double clip, Rng& rng) const;
+  std::vector<PairCredit> found_pairs(const BinnedRows& records,
+                                      const std::vector<ColumnScale>& scales,
+                                      const std::vector<double>& uses,
+                                      std::span<const float> margins, double clip, Rng& rng) const;
   void descend(const KernelStage& stage, const KernelRows& rows, State& state,
                KernelModel::Part& part, Rng& rng, Progress& progress) const;
 

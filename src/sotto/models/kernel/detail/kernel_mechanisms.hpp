@@ -22,21 +22,27 @@ struct KernelSetting {
   KernelOptions options;
 };
 
-// One descent of the one or two: the releases that centre its features, and its rounds.
+// One descent: the releases that centre its features, and its rounds.
 struct KernelStage {
-  std::optional<LatticeNoise> waves, leaves;
+  FeatureSizes sizes;
+  std::optional<LatticeNoise> waves = {}, leaves = {};
   std::uint64_t rounds = 0;
   double time = 0;  // τ
-  std::optional<LatticeNoise> gradient;
+  std::optional<LatticeNoise> gradient = {};
 };
 
 struct KernelMechanisms {
   static constexpr double kWaveUnit = 0x1p-15, kCountUnit = 0x1p-20;
 
-  FeatureSizes sizes;
+  FeatureSizes sizes;  // of the last stage
   MarginalsPlan marginals;
   std::optional<LatticeNoise> residuals;
+  // One; or three: main effects, a trial of all features, and what the trial speaks for.
   std::vector<KernelStage> stages;
+  // In the place of the third: the same noise on fewer coordinates, which the event covers.
+  std::optional<KernelStage> otherwise;
+  std::optional<LatticeNoise> pairs;  // after main effects, where trees are used
+  std::optional<LatticeNoise> trial;  // how much the trial made the loss smaller
 
   KernelMechanisms(const KernelSetting& setting, double rho);
   Event event() const;

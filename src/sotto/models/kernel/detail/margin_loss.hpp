@@ -33,6 +33,8 @@ double first_clip(MarginLoss loss);
 // 1].
 double residuals(MarginLoss loss, double clip, std::span<const double> margins, float target,
                  std::span<double> out);
+// In units of the clip for a number, whose residuals beyond it count as long as the clip.
+double loss_of(MarginLoss loss, double clip, std::span<const double> margins, float target);
 // A Newton step of margins, or a part of it for several classes, is minus this times a sum of
 // residuals over a sum of curvatures.
 double newton_scale(MarginLoss loss, double clip, std::size_t margins);

@@ -1,0 +1,140 @@
+#include "sotto/models/kernel/detail/pair_scan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sotto {
+namespace {
+
+constexpr double kScanSteps = 1 / PairScan::kUnit;
+constexpr std::size_t kMostColumns = 32, kMostSums = std::size_t{1} << 18;
+constexpr double kCredible = 3;  // standard deviations of noise alone
+
+// Scales residuals down to norm 1 and truncates them to whole steps.
+void to_steps(std::span<double> residuals) {
+  double square = 0;
+  for (double& r : residuals) {
+    if (!std::isfinite(r)) r = 0;
+    square += r * r;
+  }
+  const double factor = square > 1 ? kScanSteps / std::sqrt(square) * (1 - 0x1p-40) : kScanSteps;
+  for (double& r : residuals) r = std::trunc(r * factor);
+}
+
+std::size_t part_of(const ColumnScale& scale, const BinnedColumns::Cell& cell) {
+  const double u = std::clamp(scale.at(cell), 0.0, 1.0);
+  return std::min(static_cast<std::size_t>(u * static_cast<double>(PairScan::kCuts)),
+                  PairScan::kCuts - 1);
+}
+
+// Σ of squares of G_ab − q_b·G_a − p_a·G_b + p_a·q_b·G, G with one index or none being sums over
+// the others: what is left when each column says something alone. Cells `stride` apart.
+double squares_of_the_rest(const double* table, std::size_t stride, const PairScan::Shares& p,
+                           const PairScan::Shares& q) {
+  constexpr std::size_t k = PairScan::kCuts;
+  PairScan::Shares first = {}, second = {};
+  double all = 0, squares = 0;
+  for (std::size_t a = 0; a < k; ++a) {
+    for (std::size_t b = 0; b < k; ++b) {
+      const double x = table[(a * k + b) * stride];
+      first[a] += x;
+      second[b] += x;
+      all += x;
+    }
+  }
+  for (std::size_t a = 0; a < k; ++a) {
+    for (std::size_t b = 0; b < k; ++b) {
+      const double x =
+          table[(a * k + b) * stride] - q[b] * first[a] - p[a] * second[b] + p[a] * q[b] * all;
+      squares += x * x;
+    }
+  }
+  return squares;
+}
+
+// ‖I − p·1ᵀ‖²: what the above makes of noise along one column. kCuts − 1 for even shares.
+double freedom_of(const PairScan::Shares& p) {
+  double squares = 0;
+  for (const double x : p) squares += x * x;
+  return static_cast<double>(PairScan::kCuts) * (1 + squares) - 2;
+}
+
+}  // namespace
+
+std::size_t PairScan::columns_of(std::size_t d, std::size_t outputs) {
+  std::size_t columns = std::min(d, kMostColumns);
+  while (columns > 1 && pairs_of(columns) * kCells * outputs > kMostSums) --columns;
+  return columns;
+}
+
+PairScan::PairScan(const std::vector<ColumnScale>& scales, const std::vector<double>& uses,
+                   std::size_t wanted, std::size_t outputs)
+    : scales_(scales), columns_(scales.size()), outputs_(outputs) {
+  std::iota(columns_.begin(), columns_.end(), 0u);
+  std::stable_sort(columns_.begin(), columns_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return uses[a] > uses[b]; });
+  columns_.resize(wanted);
+  std::sort(columns_.begin(), columns_.end());
+  for (const std::uint32_t column : columns_) {
+    Shares& shares = shares_.emplace_back();
+    const ColumnScale& scale = scales[column];
+    for (std::uint32_t l = 0; l < scale.share.size(); ++l)
+      shares[part_of(scale, {l, 0.5f})] += scale.share[l];
+  }
+}
+
+std::vector<int128> PairScan::sums(const BinnedRows& records, std::span<const float> margins,
+                                   MarginLoss loss, double clip) const {
+  const std::size_t size = pairs_of(columns_.size()) * kCells * outputs_;
+  std::vector<std::vector<std::int64_t>> partial(thread_count(0));
+  records.for_parts([&](std::size_t begin, std::size_t end, unsigned thread) {
+    std::vector<std::int64_t>& sums = partial[thread];
+    sums.resize(size);
+    std::vector<BinnedColumns::Cell> cells(scales_.size());
+    std::vector<std::size_t> part(columns_.size());
+    std::vector<double> own(outputs_), r(outputs_);
+    for (std::size_t i = begin; i < end; ++i) {
+      records.read(i, cells);
+      for (std::size_t c = 0; c < part.size(); ++c)
+        part[c] = part_of(scales_[columns_[c]], cells[columns_[c]]);
+      std::copy_n(margins.begin() + static_cast<std::ptrdiff_t>(i * outputs_), outputs_,
+                  own.begin());
+      residuals(loss, clip, own, records.target(i), r);
+      to_steps(r);
+      std::int64_t* to = sums.data();
+      for (std::size_t a = 0; a < part.size(); ++a) {
+        for (std::size_t b = a + 1; b < part.size(); ++b, to += kCells * outputs_) {
+          std::int64_t* const cell = to + (part[a] * kCuts + part[b]) * outputs_;
+          for (std::size_t k = 0; k < outputs_; ++k) cell[k] += static_cast<std::int64_t>(r[k]);
+        }
+      }
+    }
+  });
+  std::vector<int128> total(size);
+  for (const std::vector<std::int64_t>& sums : partial)
+    for (std::size_t i = 0; i < sums.size(); ++i) total[i] += sums[i];
+  return total;
+}
+
+std::vector<PairCredit> PairScan::credits(std::span<const double> noisy, double noise,
+                                          double rows) const {
+  const double unit = std::max(noise, kUnit), of_chance = rows / (unit * unit);
+  std::vector<PairCredit> result;
+  const double* table = noisy.data();
+  for (std::size_t a = 0; a < columns_.size(); ++a) {
+    for (std::size_t b = a + 1; b < columns_.size(); ++b, table += kCells * outputs_) {
+      double squares = 0;
+      for (std::size_t k = 0; k < outputs_; ++k)
+        squares += squares_of_the_rest(table + k, outputs_, shares_[a], shares_[b]);
+      const double freedom =
+          freedom_of(shares_[a]) * freedom_of(shares_[b]) * static_cast<double>(outputs_);
+      const double expected = freedom + of_chance, credit = squares / (unit * unit) - expected;
+      if (credit > kCredible * std::sqrt(2 / freedom) * expected)
+        result.push_back({columns_[a], columns_[b], credit});
+    }
+  }
+  return result;
+}
+
+}  // namespace sotto
