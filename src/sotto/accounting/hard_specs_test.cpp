@@ -148,6 +148,29 @@ TEST(HardSpecs, LossesThatProtectNothingAreNotComputed) {
   EXPECT_GT(epsilon(spec, Delta(5e-3)).upper, 1e6);
 }
 
+// Minutes of quadrature before: thousands of copies of a record under almost no noise, on a grid as
+// fine as the rest of the specification needs.
+TEST(HardSpecs, LawsThatChangeTooFastAreRefused) {
+  const Spec spec{
+      Relation::replace_one,
+      {repeat(DiscreteGaussianEvent{2.4123623497375166, 1, 0.0008643024948905911, 202'953},
+              25'471'426),
+       SampledEvent{Scheme::with_replacement, 1, 3, 3, share(ExponentialEvent{3.977972282833611})},
+       ParallelEvent{{SampledEvent{Scheme::with_replacement, 1, 7475, 331'249,
+                                   share(GaussianEvent::from_multiplier(0.0025350565))}}}}};
+  EXPECT_THROW(by(Accountant::pld, spec, 1.8455e-4), Unsupported);
+}
+
+// One event that leaks nothing cost more than three of them.
+TEST(HardSpecs, WhatIsSmallerThanDeltaIsCoveredByIt) {
+  const Event chosen =
+      PrivateSelectionEvent{SelectionDistribution::truncated_negative_binomial, 1.524, 144.4,
+                            share(GaussianMixtureEvent{3.67, {0, 0}, {2.6e-5, 0.999974}})};
+  const Spec once{Relation::add_remove, {chosen}},
+      thrice{Relation::add_remove, {repeat(chosen, 3)}};
+  EXPECT_LE(epsilon(once, Delta(1.9e-4)).upper, epsilon(thrice, Delta(1.9e-4)).upper);
+}
+
 Event mixture(double sigma, std::vector<double> sensitivities, std::vector<double> probabilities) {
   return GaussianMixtureEvent{sigma, std::move(sensitivities), std::move(probabilities)};
 }

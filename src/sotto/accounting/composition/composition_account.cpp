@@ -190,18 +190,23 @@ Bound CompositionAccount::optimal_epsilon(Delta delta) const {
     return {e.upper, parts.exact() ? e.lower : 0, Accountant::optimal, conversion};
   }
   const double room = room_for(parts, delta, "optimal");
+  const auto split = [&] {
+    return best_split(parts, room, [&](const std::vector<ApproximateDp>& list, double) {
+      return sotto::optimal_epsilon(list, delta, 1e-3).upper;
+    });
+  };
   if (parts.alone()) {
-    // At δ, or pure and then as the worst of all pure mechanisms.
+    // At δ, or pure and then as the worst of all pure mechanisms. Where ε is hardly more than δ,
+    // what a part of δ leaves open may be covered by the rest of it.
     const auto pure = parts.at(0);
-    const double best =
+    double best =
         std::min(parts.at(room)[0].epsilon, std::isfinite(pure[0].epsilon)
                                                 ? sotto::optimal_epsilon(pure, delta, 1e-3).upper
                                                 : kInfinity);
+    if (best < 100 * delta.value()) best = std::min(best, split());
     return {finite_or_refuse(best, "optimal"), 0, Accountant::optimal, kAlone};
   }
-  const double best = best_split(parts, room, [&](const std::vector<ApproximateDp>& list, double) {
-    return sotto::optimal_epsilon(list, delta, 1e-3).upper;
-  });
+  const double best = split();
   return {finite_or_refuse(best, "optimal"), 0, Accountant::optimal, conversion};
 }
 

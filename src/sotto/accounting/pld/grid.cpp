@@ -43,6 +43,20 @@ std::pair<double, double> extent(const Piece& piece, double tail, bool fold) {
   return {z0, std::max(z0, piece.high(tail / mass))};
 }
 
+// Losses that change fast over the noise are many thousands: laws that protect anything need a few
+// thousand panels.
+constexpr double kMostPanels = 1e7;
+
+// How often the density of a piece has to be cut, whatever the cells are.
+template <class Piece>
+double panels(const Piece& piece, double from, double to) {
+  double sum = 0;
+  for (double z = from; z < to && sum <= kMostPanels; z += 1)
+    sum += 1 +
+           std::max(piece.growth(z), piece.growth(std::min(z + 1, to))) * std::min(to - z, 1.0) / 3;
+  return sum;
+}
+
 std::vector<std::int64_t> grid_points(const Range& range, double h, const GridPlan& plan) {
   std::vector<std::int64_t> points;
   auto i = static_cast<std::int64_t>(std::floor(range.low / h)) - 1;
@@ -98,6 +112,12 @@ void CellGrid::integrate(const Piece& piece, double tail, bool fold) {
     high_.p += piece.mass();
     high_.q += piece.mass();
     return;
+  }
+  panels_ += panels(piece, z0, z1);
+  if (!(panels_ <= kMostPanels)) {
+    throw Unsupported(
+        "the pld accountant cannot express a law with so little noise: it would take minutes",
+        "add noise: a loss of many thousands protects nothing");
   }
   const double start = fold ? 0.0 : piece.at(z0).loss;
   auto k = static_cast<std::size_t>(std::upper_bound(loss_.begin(), loss_.end(), start) -

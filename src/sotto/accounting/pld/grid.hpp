@@ -72,6 +72,7 @@ class CellGrid {
       surplus_;  // P-mass of the cell around a point, and ∫ (1 − e^{point − L}) dP over it
   PieceTail low_, high_;  // masses beyond the range of the grid
   double p_infinite_ = 0, q_infinite_ = 0, charged_ = 0, shift_ = 0, slack_ = 0;
+  double panels_ = 0;  // of the integrals so far: what they cost
 };
 
 // About how many cells such a grid has.
