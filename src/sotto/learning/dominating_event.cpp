@@ -15,6 +15,7 @@ namespace sotto {
 namespace {
 
 constexpr double kStep = 1.03;
+constexpr double kWorthAFailure = 1.01;  // times the cost without one
 constexpr double kLargestOmegas[] = {3, 6, 12, 24, 48, 96, 192};
 
 [[noreturn]] void refuse() {
@@ -104,16 +105,31 @@ std::vector<TcdpEvent> truncated(const std::vector<Event>& events, Relation rela
   return found;
 }
 
+// +∞ where there is no bound.
+double cost_of(const Event& event, const std::function<double(const Event&)>& cost) {
+  try {
+    return cost(event);
+  } catch (const AccountingError&) {
+    return INFINITY;
+  }
+}
+
 }  // namespace
 
 Event dominating_event(const std::vector<Event>& events, Relation relation, bool pure,
                        const std::function<double(const Event&)>& cost) {
   if (events.empty()) invariant_broken("no event to dominate");
+  const bool alike =
+      std::all_of(events.begin(), events.end(), [&](const Event& e) { return e == events[0]; });
   // Also where all are alike: a profile in closed form is what makes a selection among them cheap.
   if (!pure)
-    if (const auto gaussian = largest_gaussian(events)) return *gaussian;
-  if (std::all_of(events.begin(), events.end(), [&](const Event& e) { return e == events[0]; }))
-    return events[0];
+    if (const auto gaussian = largest_gaussian(events)) {
+      // Its failure probability may be more than the whole has to give.
+      const double own = gaussian->get_if<GdpEvent>() != nullptr ? 0 : cost_of(*gaussian, cost);
+      if (alike ? own <= kWorthAFailure * cost_of(events[0], cost) : std::isfinite(own))
+        return *gaussian;
+    }
+  if (alike) return events[0];
   if (pure) {
     double largest = 0;
     for (const Event& event : events)
@@ -124,11 +140,7 @@ Event dominating_event(const std::vector<Event>& events, Relation relation, bool
   std::optional<Event> best;
   double best_cost = INFINITY;
   for (const TcdpEvent& event : truncated(events, relation)) {
-    double own = INFINITY;
-    try {
-      own = cost(event);
-    } catch (const AccountingError&) {
-    }
+    const double own = cost_of(event, cost);
     if (own < best_cost || !best) best = event, best_cost = own;
   }
   if (!best) refuse();

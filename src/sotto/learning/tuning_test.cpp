@@ -410,6 +410,19 @@ TEST(DominatingEvent, LiesAboveAllCurves) {
   EXPECT_NEAR(parts->events.at(0).get_if<GdpEvent>()->mu, 0.15, 1e-6);
   EXPECT_GE(parts->events.at(0).get_if<GdpEvent>()->mu, 0.15);
   EXPECT_EQ(parts->events.at(1).get_if<ApproximateEvent>()->delta, 1e-15);
+  // Where δ is less than the failures of such a lattice, equal events stand for themselves, and
+  // others for their largest ρ.
+  const auto tiny_delta = [](const Event& event) {
+    return epsilon(Spec{Relation::add_remove, {event}}, Delta(1e-200),
+                   {.accountant = Accountant::rdp})
+        .upper;
+  };
+  const Event nine = repeat(fine, 9);
+  EXPECT_NE(dominating_event({nine, nine}, Relation::add_remove, false, free), nine);
+  EXPECT_EQ(dominating_event({nine, nine}, Relation::add_remove, false, tiny_delta), nine);
+  const Event different =
+      dominating_event({nine, repeat(fine, 4)}, Relation::add_remove, false, tiny_delta);
+  EXPECT_NE(different.get_if<ZcdpEvent>(), nullptr);
   EXPECT_EQ(dominating_event({PureEvent{1}, PureEvent{1}}, Relation::add_remove, false, free),
             Event(PureEvent{1}));
   const Event pure =

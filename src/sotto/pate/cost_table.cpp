@@ -39,11 +39,8 @@ std::vector<double> CostTable::answers_by_q(double step) {
 
 // A cell is one lead. The least function above that does not rise with the lead.
 std::vector<double> CostTable::answers_by_lead() const {
-  std::vector<double> answer(gaps_);
-  for (std::size_t k = gaps_; k-- > 0;) {
-    answer[k] = two_class_renyi(options_, static_cast<std::int64_t>(k), order_);
-    if (k + 1 < gaps_) answer[k] = std::max(answer[k], answer[k + 1]);
-  }
+  std::vector<double> answer = two_class_renyi(options_, order_);
+  for (std::size_t k = gaps_ - 1; k-- > 0;) answer[k] = std::max(answer[k], answer[k + 1]);
   return answer;
 }
 

@@ -19,11 +19,6 @@ double log_add(double a, double b) {
   return low == -kInfinity ? high : high + std::log1p(std::exp(low - high));
 }
 
-// ln(1 − e^x) for x < 0.
-double log_one_minus_exp(double x) {
-  return x > -0.6931471805599453 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
-}
-
 void check_order(double order) {
   if (!(order > 1) || !std::isfinite(order))
     throw InvalidArgument("the order of a Rényi divergence must be above 1");
@@ -54,6 +49,10 @@ double gnmax_dependent(double log_q, double sigma, double order) {
 }
 
 }  // namespace
+
+double log_one_minus_exp(double x) {
+  return x > -0.6931471805599453 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
+}
 
 double log_tail_gaussian(double gap, double sigma, double granularity) {
   return log_normal_sf((gap - granularity) / (std::sqrt(2.0) * sigma));

@@ -26,6 +26,8 @@
 
 namespace sotto::pate {
 
+double log_one_minus_exp(double x);  // ln(1 − e^x) for x < 0
+
 // ln P[the noise of one class beats that of another by `gap`].
 double log_tail_gaussian(double gap, double sigma, double granularity = 0);
 double log_tail_laplace(double gap, double scale, double granularity = 0);
