@@ -8,10 +8,10 @@
 // Method     E_c[e^((α−1)D_α(c))] ≤ e^((α−1)·max D_α(c)): the largest curve bounds the mixture.
 //            Equal events stand for themselves. Gaussian ones, whatever their noise and number, for
 //            one of the largest μ: a loss distribution is known of it; not where the failure
-//            probability of their lattice is more than the whole can bear. Otherwise the largest pure
-//            ε, where the whole has to be pure; the largest ρ, where all are concentrated; else a
-//            truncated ρ, ω that lies above all curves: D_α rises with α, so that D_{a'}/a bounds
-//            D_α/α from a to a'.
+//            probability of their lattice is more than the whole can bear. Otherwise the largest
+//            pure ε, where the whole has to be pure; the largest ρ, where all are concentrated;
+//            else a truncated ρ, ω that lies above all curves: D_α rises with α, so that D_{a'}/a
+//            bounds D_α/α from a to a'.
 // Numerics   The accountants' upper bounds; the last step loses at most 3 %.
 // Reference  docs/math/tuning.md.
 #pragma once
