@@ -35,6 +35,7 @@ Json to_json(bool classification, const ClassificationQuality& c, const Regressi
 
 std::string to_text(bool classification, const ClassificationQuality& c,
                     const RegressionQuality& r) {
+  if ((classification ? c.rows : r.rows) == 0) return "no rows";
   if (!classification)
     return fmt::format("R2 {:.4f}, RMSE {:.4g}, MAE {:.4g} on {} rows", r.r2, r.rmse, r.mae,
                        r.rows);
