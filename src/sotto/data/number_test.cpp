@@ -42,7 +42,7 @@ TEST(ShortDecimal, IsWhatTheGeneralParserFinds) {
   std::mt19937_64 random(5);
   const std::string_view letters = "00112233445566778899..--+e ,\"\n\xb5/:";
   int found = 0;
-  for (int trial = 0; trial < 1'000'000; ++trial) {
+  for (int trial = 0; trial < 200'000; ++trial) {
     std::string text;
     const std::size_t size = random() % 19, kinds = trial % 2 == 0 ? 22 : letters.size();
     for (std::size_t i = 0; i < size; ++i) text += letters[random() % kinds];
@@ -63,7 +63,7 @@ TEST(ShortDecimal, IsWhatTheGeneralParserFinds) {
     ASSERT_EQ(std::signbit(value), std::signbit(expected)) << text;
     ++found;
   }
-  EXPECT_GT(found, 100'000);
+  EXPECT_GT(found, 20'000);
 }
 
 TEST(ParseNumber, TellsHugeFromTiny) {

@@ -33,7 +33,7 @@ void expect_leading(const Eigen::MatrixXd& a, Eigen::Index count) {
 }
 
 TEST(LeadingEigen, IsWhatTheWholeSolverFinds) {
-  for (const Eigen::Index n : {1, 2, 48, 49, 50, 131, 300})
+  for (const Eigen::Index n : {1, 2, 48, 49, 90})
     for (const Eigen::Index count : {Eigen::Index{1}, std::min<Eigen::Index>(10, n), n})
       expect_leading(random_symmetric(n, static_cast<std::uint64_t>(n)), count);
 }
