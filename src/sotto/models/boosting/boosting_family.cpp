@@ -9,8 +9,6 @@ namespace sotto {
 namespace {
 
 constexpr double kStartSignal = 2500;  // records for each unit of noise
-// Below it the budget of trees is better spent on the kernel model of a number.
-constexpr double kTreesOfNumbers = 10000;
 
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // trees cut by themselves
@@ -37,7 +35,7 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
-  if (starts_smoothly(s) && (s.classes == 2 || s.signal >= kTreesOfNumbers))
+  if (starts_smoothly(s))
     return {0.95, "many records: smooth interactions first, then trees on what is left"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
