@@ -12,6 +12,7 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
+#include "sotto/core/numeric/outward.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/csv_field.hpp"
 #include "sotto/learning/certify.hpp"
@@ -36,13 +37,15 @@ pate::Conversion conversion_of(const Arguments& arguments) {
                                                  : pate::Conversion::cks20;
 }
 
-pate::LabelOptions options_at(const Arguments& arguments, const PateFacts& facts, double sigma) {
+pate::LabelOptions options_at(const Arguments& arguments, const PateFacts& facts, double sigma,
+                              bool as_bits = false) {
   pate::LabelOptions o{.relation = facts.relation,
                        .aggregator = pate::parse_aggregator(arguments.text("aggregator")),
                        .teachers = facts.teachers,
                        .queries = facts.queries,
                        .classes = facts.classes,
-                       .sigma = sigma};
+                       .sigma = sigma,
+                       .as_bits = as_bits};
   const bool two = pate::has_threshold(o.aggregator);
   for (const char* option : {"threshold", "sigma-threshold", "answers"})
     if (!two && arguments.given(option))
@@ -75,33 +78,47 @@ Event event_of(const pate::LabelOptions& labels,
   return compose(std::move(events));
 }
 
-// The noise, and how the sanitised ε is made.
-struct Chosen {
-  double sigma = 0;
-  std::optional<pate::SanitiseOptions> sanitise = {};
-};
-
-// The least noise that the budget allows. The sanitised ε is designed for the noise that labels
-// alone would need, which is near.
-Chosen calibrated(const Arguments& arguments, const PateFacts& facts, double delta) {
-  const Epsilon target(arguments.number("epsilon"));
-  const double mu = gaussian_mu(target, Delta(delta));
+// The noise that labels alone would need for the budget; about.
+double guessed_sigma(const Arguments& arguments, const PateFacts& facts, double delta,
+                     bool as_bits) {
+  const double mu = gaussian_mu(Epsilon(arguments.number("epsilon")), Delta(delta));
   const pate::LabelOptions one = pate::LabelPlan(options_at(arguments, facts, 1)).options();
   const double asked = static_cast<double>(one.queries), given = static_cast<double>(one.answers);
   double squares = one.aggregator == Aggregator::lnmax ? 4 * given : 2 * given;
   // An answer between two classes costs no less than this share of noisy counts (two_classes.hpp).
-  if (one.aggregator != Aggregator::lnmax && pate::has_exact_costs(one)) squares *= 2 / kPi;
+  if (as_bits) squares *= 2 / kPi;
   if (pate::has_threshold(one.aggregator) && !arguments.given("sigma-threshold"))
     squares += asked / (kThresholdNoise * kThresholdNoise);
-  const double guess = std::clamp(std::sqrt(squares) / mu, .01, 1e5);
-  Chosen chosen;
-  chosen.sanitise = sanitising(arguments, options_at(arguments, facts, guess), delta);
+  return std::clamp(std::sqrt(squares) / mu, .01, 1e5);
+}
+
+// The least noise that the budget allows.
+double calibrated_sigma(const Arguments& arguments, const PateFacts& facts, double delta,
+                        const std::optional<pate::SanitiseOptions>& sanitise, bool as_bits) {
   const Unknown unknown{.name = "sigma", .whole = false, .at = [&](double sigma) {
-                          const auto options = options_at(arguments, facts, sigma);
-                          return Spec{facts.relation, {event_of(options, chosen.sanitise, facts)}};
+                          const auto options = options_at(arguments, facts, sigma, as_bits);
+                          return Spec{facts.relation, {event_of(options, sanitise, facts)}};
                         }};
-  chosen.sigma = confirm(unknown, guess, Safer::larger, target, Delta(delta)).value;
-  return chosen;
+  return confirm(unknown, guessed_sigma(arguments, facts, delta, as_bits), Safer::larger,
+                 Epsilon(arguments.number("epsilon")), Delta(delta))
+      .value;
+}
+
+// How labels between two classes are charged is a choice: as the noisy counts behind them, or as
+// bits. The plan with less noise for a budget, or with less ε for a noise.
+bool costs_less(const PatePlan& a, const PatePlan& b, bool calibrated) {
+  const auto epsilon = [](const PatePlan& plan) {
+    try {
+      return independent_epsilon(plan);
+    } catch (const AccountingError&) {
+      return kInfinity;
+    }
+  };
+  return calibrated ? a.labels.options().sigma < b.labels.options().sigma : epsilon(a) < epsilon(b);
+}
+
+bool can_be_paid(const PatePlan& plan, const Arguments& arguments, const PateFacts& facts) {
+  return Payment(arguments, Spec{facts.relation, {plan.event()}}, facts.unit, "labels").would_fit();
 }
 
 std::string maybe_label(const std::vector<std::string>& classes, std::uint32_t value) {
@@ -117,20 +134,46 @@ PatePlan plan_labels(const Arguments& arguments, const PateFacts& facts) {
   if (!arguments.given("delta"))
     throw InvalidArgument(arguments.title() + " needs --delta, to state epsilon", "e.g. 1e-5");
   const double delta = arguments.number("delta");
-  Chosen chosen;
-  if (arguments.given("sigma")) {
-    chosen.sigma = arguments.number("sigma");
-    chosen.sanitise = sanitising(arguments, options_at(arguments, facts, chosen.sigma), delta);
-  } else {
-    chosen = calibrated(arguments, facts, delta);
+  const bool calibrated = arguments.given("epsilon");
+  // Found out for one noise: others are near.
+  const double near =
+      calibrated ? guessed_sigma(arguments, facts, delta, false) : arguments.number("sigma");
+  const pate::LabelOptions nearby = options_at(arguments, facts, near);
+  const bool bits = nearby.aggregator != Aggregator::lnmax && pate::has_exact_costs(nearby);
+  const auto sanitise =
+      sanitising(arguments,
+                 calibrated && bits
+                     ? options_at(arguments, facts, guessed_sigma(arguments, facts, delta, true))
+                     : nearby,
+                 delta);
+  const auto planned = [&](bool as_bits) {
+    const double sigma =
+        calibrated ? calibrated_sigma(arguments, facts, delta, sanitise, as_bits) : near;
+    const pate::LabelOptions options = options_at(arguments, facts, sigma, as_bits);
+    PatePlan plan{.labels = pate::LabelPlan(options),
+                  .sanitised = {},
+                  .delta = delta,
+                  .paid = event_of(options, sanitise, facts)};
+    if (sanitise) plan.sanitised.emplace(options, *sanitise);
+    return plan;
+  };
+  PatePlan as_counts = planned(false);
+  if (!bits) return as_counts;
+  std::optional<PatePlan> as_bits;
+  try {
+    as_bits = planned(true);
+  } catch (const InvalidArgument&) {
+    return as_counts;  // bits have no law here that is cheaper
+  } catch (const AccountingError&) {
+    return as_counts;  // nor one that meets the budget
   }
-  const pate::LabelOptions options = options_at(arguments, facts, chosen.sigma);
-  PatePlan plan{.labels = pate::LabelPlan(options),
-                .sanitised = {},
-                .delta = delta,
-                .paid = event_of(options, chosen.sanitise, facts)};
-  if (chosen.sanitise) plan.sanitised.emplace(options, *chosen.sanitise);
-  return plan;
+  const bool less = costs_less(*as_bits, as_counts, calibrated);
+  PatePlan& first = less ? *as_bits : as_counts;
+  PatePlan& second = less ? as_counts : *as_bits;
+  // A ledger may be able to express one of them only.
+  const bool take_second =
+      !can_be_paid(first, arguments, facts) && can_be_paid(second, arguments, facts);
+  return std::move(take_second ? second : first);
 }
 
 std::string PatePlan::describe() const {

@@ -262,6 +262,12 @@ Certificate label_certificate(const PatePlan& plan, const PateFacts& facts,
       fmt::format("one {} belongs to one teacher's part: it moves one vote of each query",
                   facts.unit),
       "the records that are labelled, and which of them, are public"};
+  if (const pate::LabelOptions& o = plan.labels.options(); o.as_bits)
+    c.assumptions.push_back(fmt::format(
+        "tcdp of an answer is the largest divergence of that bit for any votes of {} teachers for "
+        "two classes, each count with discrete Gaussian noise of sigma {} votes, one vote moved; "
+        "omega is for {} answers",
+        o.teachers, o.sigma, o.answers));
   if (!facts.student.empty())
     c.assumptions.push_back(
         "the last events are those of the student that was asked: its answers are among the "

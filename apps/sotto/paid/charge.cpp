@@ -293,6 +293,17 @@ void Payment::check_binding(ledger::Ledger& ledger) {
         fmt::format("nothing was charged; it was declared with: {}", fmt::join(set.columns, ", ")));
 }
 
+bool Payment::would_fit() const {
+  if (!active()) return true;
+  try {
+    ledger::Ledger::open(*location_, ledger::OpenMode::read).quote(charge_);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::interrupted) throw;
+    return false;
+  }
+}
+
 void Payment::quote(Context& context, Json& json) {
   if (!active()) return;
   ledger::Ledger ledger = ledger::Ledger::open(*location_, ledger::OpenMode::read);

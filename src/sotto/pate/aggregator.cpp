@@ -53,6 +53,30 @@ std::variant<DiscreteLaplace, DiscreteGaussian> noise_for(const LabelOptions& o)
   return DiscreteGaussian(scale);
 }
 
+std::optional<DiscreteGaussian> threshold_noise_for(const LabelOptions& o) {
+  if (!has_threshold(o.aggregator)) return std::nullopt;
+  return DiscreteGaussian(checked_scale(o.sigma_threshold, "`sigma_threshold`"));
+}
+
+Event event_for(const LabelOptions& o) {
+  std::vector<Event> events;
+  if (has_threshold(o.aggregator))
+    events.push_back(repeat(DiscreteGaussianEvent{o.sigma_threshold, 1, kVoteStep, 1}, o.queries));
+  if (o.as_bits) {
+    const auto law = answer_law(o);
+    if (!law)
+      throw InvalidArgument("answers as bits cost no less than noisy counts here",
+                            "leave `as_bits` out");
+    events.push_back(repeat(TcdpEvent{law->rho, law->omega}, o.answers));
+  } else if (o.aggregator == Aggregator::lnmax) {
+    events.push_back(repeat(DiscreteLaplaceEvent{o.sigma, 2, kVoteStep, o.classes}, o.answers));
+  } else {
+    const double move = std::nextafter(kMove, 2);
+    events.push_back(repeat(DiscreteGaussianEvent{o.sigma, move, kVoteStep, o.classes}, o.answers));
+  }
+  return compose(std::move(events));
+}
+
 }  // namespace
 
 std::string_view name(Aggregator aggregator) {
@@ -68,29 +92,10 @@ Aggregator parse_aggregator(std::string_view text) {
 }
 
 LabelPlan::LabelPlan(const LabelOptions& options)
-    : options_(checked(options)), noise_(noise_for(options_)) {
-  if (has_threshold(options_.aggregator))
-    threshold_noise_.emplace(checked_scale(options_.sigma_threshold, "`sigma_threshold`"));
-}
-
-Event LabelPlan::event() const {
-  std::vector<Event> events;
-  if (threshold_noise_)
-    events.push_back(
-        repeat(DiscreteGaussianEvent{options_.sigma_threshold, 1, kVoteStep, 1}, options_.queries));
-  if (options_.aggregator == Aggregator::lnmax) {
-    events.push_back(repeat(DiscreteLaplaceEvent{options_.sigma, 2, kVoteStep, options_.classes},
-                            options_.answers));
-  } else if (const auto law = answer_law(options_)) {
-    events.push_back(repeat(TcdpEvent{law->rho, law->omega}, options_.answers));
-  } else {
-    const double move = std::nextafter(kMove, 2);
-    events.push_back(
-        repeat(DiscreteGaussianEvent{options_.sigma, move, kVoteStep, options_.classes},
-               options_.answers));
-  }
-  return compose(std::move(events));
-}
+    : options_(checked(options)),
+      noise_(noise_for(options_)),
+      threshold_noise_(threshold_noise_for(options_)),
+      event_(event_for(options_)) {}
 
 std::string LabelPlan::describe() const {
   std::string text =
@@ -99,6 +104,7 @@ std::string LabelPlan::describe() const {
   if (threshold_noise_)
     text += fmt::format(", threshold {:.6g} with noise {:.6g}, at most {} answers",
                         options_.threshold, options_.sigma_threshold, options_.answers);
+  if (options_.as_bits) text += "; an answer between two classes costs as a bit";
   return text;
 }
 

@@ -14,7 +14,8 @@
 //            √2, the largest count by 1. The event holds for any votes. The plan says how many
 //            queries may be answered, and stops there: `queries` thresholds and `answers` labels
 //            are paid for, whatever the votes are. Which queries were answered is released, and the
-//            thresholds pay for it.
+//            thresholds pay for it. With `as_bits` an answer between two classes is charged as the
+//            bit that it is, which holds for any votes of this many teachers.
 // Method     Exact discrete noise on the lattice 2^-20; argmax is post-processing, the first of
 //            equals wins.
 // Numerics   Integers only.
@@ -55,6 +56,9 @@ struct LabelOptions {
   double sigma_threshold = 0;     //
   std::uint64_t answers = 0;      // at most; 0: all queries
   double student_certainty = .9;  // interactive: a student this sure keeps its label
+  // Two classes: the event is of answers, which are single bits (two_classes.hpp), instead of the
+  // noisy counts behind them. Cheaper at most δ; not all accountants can express it.
+  bool as_bits = false;
 };
 
 // Where a label came from.
@@ -73,7 +77,7 @@ class LabelPlan {
  public:
   explicit LabelPlan(const LabelOptions& options);  // throws InvalidArgument
 
-  Event event() const;
+  Event event() const { return event_; }
   Relation relation() const { return options_.relation; }
   std::string describe() const;
   const LabelOptions& options() const { return options_; }
@@ -93,6 +97,7 @@ class LabelPlan {
   LabelOptions options_;
   std::variant<DiscreteLaplace, DiscreteGaussian> noise_;
   std::optional<DiscreteGaussian> threshold_noise_;
+  Event event_;
 };
 
 }  // namespace sotto::pate

@@ -18,7 +18,7 @@ constexpr double kUnderflow = 1e-300;  // more than all that underflows
 constexpr double kFirstOrder = .005;   // above 1
 constexpr double kOrderStep = 1.12;    // of α − 1, between orders that are looked at
 constexpr double kCellSlack = 2e-3;    // what a cell of leads may say too much
-constexpr double kWorthIt = .85;       // of what noisy counts cost
+constexpr double kWorthIt = .99;       // of what noisy counts cost
 constexpr double kSmallestDelta = 40;  // −ln δ that omega is wide enough for
 
 // Logarithms of the probability that the class behind wins, and that it loses, from both sides.

@@ -42,7 +42,8 @@ std::vector<double> two_class_renyi(const LabelOptions& options, double order);
 struct AnswerLaw {
   double rho = 0, omega = 0;
 };
-// For a plan's `answers`; nothing where noisy counts are as cheap.
+// For a plan's `answers`; nothing where noisy counts are as cheap. What ε they cost at a δ is
+// another matter: the profile of the counts is known, of this only a curve.
 std::optional<AnswerLaw> answer_law(const LabelOptions& options);
 
 }  // namespace sotto::pate
