@@ -159,6 +159,17 @@ TEST(HardSpecs, LawsThatChangeTooFastAreRefused) {
        ParallelEvent{{SampledEvent{Scheme::with_replacement, 1, 7475, 331'249,
                                    share(GaussianEvent::from_multiplier(0.0025350565))}}}}};
   EXPECT_THROW(by(Accountant::pld, spec, 1.8455e-4), Unsupported);
+  // Asked for by every split of δ, it took longer than anybody waited.
+  const Event trial =
+      compose({repeat(GaussianEvent::from_multiplier(0.0013), 24),
+               SampledEvent{Scheme::without_replacement, 1, 4, 28,
+                            share(DiscreteGaussianEvent{1.855, 1, 0.036004, 13'017})}});
+  EXPECT_GT(by(Accountant::basic,
+               {Relation::zero_out,
+                {PrivateSelectionEvent{SelectionDistribution::poisson, 1, 0.35, share(trial)}}},
+               4.2e-12)
+                .upper,
+            1e6);
 }
 
 // One event that leaks nothing cost more than three of them.

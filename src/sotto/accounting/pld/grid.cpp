@@ -45,7 +45,7 @@ std::pair<double, double> extent(const Piece& piece, double tail, bool fold) {
 
 // Losses that change fast over the noise are many thousands: laws that protect anything need a few
 // thousand panels.
-constexpr double kMostPanels = 1e7;
+constexpr double kMostPanels = 1e6;
 
 // How often the density of a piece has to be cut, whatever the cells are.
 template <class Piece>
