@@ -141,7 +141,12 @@ INSTANTIATE_TEST_SUITE_P(All, SmallVotes,
                                          Case{Aggregator::lnmax, 12, 3, 2, 0, 0, 4},
                                          Case{Aggregator::lnmax, 8, 4, 1, 0, 0, 10},
                                          Case{Aggregator::confident_gnmax, 12, 3, 1.5, 8, 4, 4},
-                                         Case{Aggregator::confident_gnmax, 8, 4, 1, 5, 2, 2}));
+                                         Case{Aggregator::confident_gnmax, 8, 4, 1, 5, 2, 2}),
+                         [](const auto& c) {
+                           return std::string(name(c.param.aggregator)) + "_" +
+                                  std::to_string(c.param.teachers) + "_teachers_" +
+                                  std::to_string(c.param.classes) + "_classes";
+                         });
 
 // With a threshold: the divergence of the two-step mechanism itself, by integration over the noisy
 // maximum, stays below the cost whatever the neighbour.
