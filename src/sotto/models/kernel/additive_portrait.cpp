@@ -88,6 +88,17 @@ void add_pairs(const FeatureMap& map, const std::vector<std::vector<double>>& pa
 
 }  // namespace
 
+bool are_pairs(const FeatureDesign& design) {
+  for (std::size_t t = 0; t < design.sizes.trees; ++t) {
+    const FeatureDesign::Split* const split = design.splits.data() + t * kTreeDepth;
+    if (split[0].column == split[2].column) return false;
+    for (const std::size_t i : {0u, 2u, 3u})
+      if (split[i].column != split[i + 1].column || split[i].threshold > split[i + 1].threshold)
+        return false;
+  }
+  return true;
+}
+
 Portrait additive_portrait(const FeatureMap& map,
                            const std::vector<std::vector<double>>& parameters, double noise,
                            const Encoder& encoder) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
+#include "sotto/noise/reference_samplers.hpp"
 
 namespace sotto {
 namespace {
@@ -66,15 +67,6 @@ LatticeNoise noise(const KernelSetting& s, double rho, double distance, double u
 
 double root(std::size_t n) { return up(std::sqrt(static_cast<double>(n))); }
 
-// Shares of the descent. One for additive models, for few records and for few given rounds.
-std::vector<double> stage_shares(const KernelSetting& s, const FeatureSizes& sizes, double signal) {
-  const bool one = s.options.main_only || sizes.fourier + sizes.trees == 0 ||
-                   signal < kThreeStages ||
-                   s.options.iterations.value_or(kFewestRounds) < kFewestRounds;
-  if (one) return {1};
-  return {kMainShare, kTrialShare, 1 - kMainShare - kTrialShare};
-}
-
 // As many as make short steps, fewer where a round costs much: by the declared rows alone.
 std::uint64_t rounds_of(const KernelSetting& s, std::size_t stage, std::size_t stages) {
   if (stages == 1 || stage == 2) {
@@ -88,6 +80,21 @@ std::uint64_t rounds_of(const KernelSetting& s, std::size_t stage, std::size_t s
   return std::max<std::uint64_t>(std::min<std::uint64_t>(stage == 0 ? 60 : 40, room), 25);
 }
 
+// Shares of the descent. One for additive models, for few records, for few given rounds, and where
+// the noise of the first stage, which has the least of the budget for a round, would be more than
+// can be sampled. mu: of all releases, for a record at distance 1.
+std::vector<double> stage_shares(const KernelSetting& s, const FeatureSizes& sizes, double mu) {
+  constexpr double kLeastDescent = 0.5;  // of all
+  const double first_sigma =
+      std::sqrt(static_cast<double>(rounds_of(s, 0, 3)) / (kLeastDescent * kMainShare)) /
+      (mu * KernelRows::kUnit);
+  const bool one = s.options.main_only || sizes.fourier + sizes.trees == 0 ||
+                   s.rows * mu < kThreeStages || !(first_sigma < kMaxNoiseScale) ||
+                   s.options.iterations.value_or(kFewestRounds) < kFewestRounds;
+  if (one) return {1};
+  return {kMainShare, kTrialShare, 1 - kMainShare - kTrialShare};
+}
+
 }  // namespace
 
 KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
@@ -96,8 +103,7 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
                 s.loss != MarginLoss::classes, rho * share_of_marginals(std::sqrt(2 * rho))) {
   const double mu = std::sqrt(2 * rho), moved = contribution_factor(s.relation);
   const bool replaced = s.relation == Relation::replace_one;
-  const std::vector<double> shares =
-      stage_shares(s, sizes, s.rows * mu / (moved * s.contributions));
+  const std::vector<double> shares = stage_shares(s, sizes, mu / (moved * s.contributions));
   const bool three = shares.size() > 1;
   const double designs = three ? 2 : 1;  // with waves and leaves
   const double of_waves = sizes.fourier > 0 ? (mu < kSmallMu ? 0.04 : 0.02) : 0,

@@ -33,7 +33,8 @@ class Predictor final : public SupervisedModel {
   // Of main effects and pairs; waves and random trees mix columns and have no curves.
   Portrait portrait() const override {
     const std::vector<KernelMargins::Part>& parts = margins_.parts();
-    if (parts.size() > 1 || parts[0].map.fourier() > 0) return {};
+    if (parts.size() > 1 || parts[0].map.fourier() > 0 || !are_pairs(parts[0].map.design()))
+      return {};
     return additive_portrait(parts[0].map, parts[0].parameters, parts[0].noise, *encoder_);
   }
 

@@ -131,6 +131,21 @@ TEST(Additive, ItsPortraitShowsPairs) {
   EXPECT_GT(rise(*crossed[2]), 0);
 }
 
+// Random trees mix columns: there is no curve of a pair.
+TEST(Kernel, HasAPortraitOfMainEffectsOnly) {
+  const Family family = kernel_family();
+  for (const char* trees : {"0", "3"}) {
+    const TrainingRequest request = request_of("kernel", family, Budget::approximate(1, kDelta),
+                                               {{"waves", {"0"}}, {"trees", {trees}}});
+    const Facts facts = facts_for(family, schema("add_remove", kTwo, 200), request);
+    const Table train = table_of(records(200, kTwo), *facts.encoder);
+    Rng rng = Rng::insecure_seed(1);
+    const TrainedModel model =
+        plan_training(family, facts, request)->run(*table_in_memory(train), rng);
+    EXPECT_EQ(model.value()->portrait().curves.size(), *trees == '0' ? 4u : 0u);
+  }
+}
+
 TEST(Kernel, EventCostsTheBudgetAndIsKnownBeforeData) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
     for (const std::string& target : {kTwo, kThree, kNumber}) {

@@ -45,14 +45,16 @@ class KernelTraining final : public TrainingPlan {
     if (stages.size() > 1)
       e.words += fmt::format(
           "; the first {} on main effects alone, {} more to see whether all features lower the "
-          "loss, "
-          "and main effects alone again where they do not",
+          "loss, and main effects alone again where they do not",
           stages[0].rounds, stages[1].rounds);
     if (private_)
       e.words += fmt::format(
           "; each gradient sum of norm 1 a record noised by a discrete Gaussian "
           "of standard deviation {:.4g}, noisy marginals of all columns before",
           stages.back().gradient->scale());
+    if (private_ && mechanisms_.trial)
+      e.words += fmt::format("; between stages noisy sums of {}what the loss fell by",
+                             mechanisms_.pairs ? "residuals in pairs of columns and of " : "");
     e.figures = {
         {"steps", mechanisms_.rounds()}, {"waves", 2 * sizes.fourier}, {"trees", sizes.trees}};
     return e;

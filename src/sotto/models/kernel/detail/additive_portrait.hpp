@@ -11,6 +11,10 @@
 
 namespace sotto {
 
+// Whether each tree cuts one column twice and then another three times, upwards.
+bool are_pairs(const FeatureDesign& design);
+
+// Its trees, if any, must be pairs.
 Portrait additive_portrait(const FeatureMap& map,
                            const std::vector<std::vector<double>>& parameters, double noise,
                            const Encoder& encoder);
