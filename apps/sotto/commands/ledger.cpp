@@ -276,7 +276,8 @@ std::vector<Option> create_options() {
            .value = "E",
            .help = "a second cap, beside --epsilon: what releases cost these very records, added "
                    "up, where labels of teachers count with the epsilon_upper that leaves with "
-                   "them; no promise for other data",
+                   "them; needs room for one guarantee, cannot be raised, may be wrong with "
+                   "probability delta + 0.2, and is no promise for other data",
            .range = Range::above(0)},
           {.name = "rho",
            .type = Type::number,

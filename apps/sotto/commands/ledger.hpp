@@ -15,7 +15,7 @@ ledger::StoreLocation ledger_location(const Arguments& arguments);
 void print_receipt(const ledger::Receipt& receipt, const std::string& text,
                    const Arguments& arguments, Context& context);
 
-// "spent, statements added up at delta = 2e-06, confidence 0.9"
+// "spent, added up at delta = 2e-06, confidence 0.95: holds except with probability 0.0501"
 std::string tally_text(const ledger::Tally& tally);
 
 Command ledger_report_command(std::vector<Option> store_options);

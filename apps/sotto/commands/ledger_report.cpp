@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "ledger.hpp"
+#include "paid/charge.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/numeric/outward.hpp"
 #include "sotto/core/rounded_text.hpp"
 #include "sotto/data/csv_field.hpp"
 #include "sotto/ledger/period.hpp"
@@ -112,9 +114,9 @@ Json to_json(const Line& line, const std::string& dataset) {
           {"key", line.key},
           {"epsilon_own", number(line.own)},
           {"epsilon_added", number(line.added)},
-          {"epsilon_this_data", number(line.this_data)},
           {"period", line.period + 1},
-          {"result", line.result}};
+          {"result", line.result},
+          {"epsilon_this_data", number(line.this_data)}};
 }
 
 void run_report(const Arguments& arguments, Context& context) {
@@ -125,8 +127,10 @@ void run_report(const Arguments& arguments, Context& context) {
   if (arguments.flag("json")) {
     Json json = {
         {"schema", 1}, {"store", ledger.store()}, {"head", head.hash}, {"lines", Json::array()}};
-    for (const Reported& r : all)
+    for (const Reported& r : all) {
       for (const Line& line : r.story.lines) json["lines"].push_back(to_json(line, r.set().name));
+      if (r.this_data) json["this_data"][r.set().name] = tally_json(*r.this_data);
+    }
     context.out.print("{}\n", json.dump());
     return;
   }
@@ -224,11 +228,15 @@ void run_statement(const Arguments& arguments, Context& context) {
         d.people);
   if (r.this_data)
     context.out.print(
-        "\nIn addition the keeper of the data adds up what each result cost the records as they "
+        "\nIn addition the keeper of the data adds up{} what each result cost the records as they "
         "are, and publishes nothing that would take this above epsilon = {}. That tally is about "
-        "these records only and holds with a stated confidence; it promises you nothing beyond "
-        "the sentences above.\n",
-        r.this_data->cap());
+        "these records only, says how much likelier results are on them than without yours but not "
+        "how much unlikelier, and may be wrong with a probability of up to {}. Now it is at {}, "
+        "with delta = {}, and some of it is too low with a probability of at most {}. It promises "
+        "you nothing beyond the sentences above.\n",
+        d.until > 0 || r.periods.size() > 1 ? ", anew in each period," : "", r.this_data->cap(),
+        round_up(add_up(ledger::Tally::kMostRisk, d.delta), 3), round_up(r.this_data->epsilon(), 4),
+        round_up(r.this_data->delta(), 3), round_up(r.this_data->risk(), 3));
   std::size_t results = 0, refused = 0;
   for (const Line& line : r.story.lines) {
     results += line.kind == "release" && line.state == "committed" ? 1 : 0;
@@ -257,8 +265,7 @@ void run_statement(const Arguments& arguments, Context& context) {
 void print_csv(const std::vector<Reported>& all, Context& context) {
   context.out.print(
       "entry,time,dataset,kind,state,what,by,why,part,key,epsilon_own,epsilon_added,"
-      "epsilon_this_data,period,"
-      "result\n");
+      "period,result,epsilon_this_data\n");
   for (const Reported& r : all) {
     for (const Line& line : r.story.lines) {
       std::string text;

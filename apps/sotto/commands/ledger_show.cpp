@@ -164,8 +164,9 @@ void print_line(const LedgerLine& l, std::size_t width, Context& context) {
 }  // namespace
 
 std::string tally_text(const ledger::Tally& tally) {
-  return fmt::format("spent, added up at delta = {:.3g}, confidence {:.4g}", tally.delta(),
-                     tally.confidence());
+  return fmt::format(
+      "spent, added up at delta = {}, confidence {}: holds except with probability {}",
+      round_up(tally.delta(), 3), round_down(tally.confidence(), 4), round_up(tally.failure(), 3));
 }
 
 void run_ledger_show(const Arguments& arguments, Context& context) {

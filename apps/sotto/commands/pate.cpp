@@ -227,14 +227,14 @@ Json planned_json(const PatePlan& plan, double epsilon) {
   return json;
 }
 
-double statement_delta(const PatePlan& plan) {
-  return plan.sanitised && plan.labels.options().aggregator != Aggregator::interactive ? plan.delta
-                                                                                       : 0;
+ledger::Announcement announced_statement(const PatePlan& plan) {
+  if (!plan.sanitised || plan.labels.options().aggregator == Aggregator::interactive) return {};
+  return {.delta = plan.delta, .confidence = plan.sanitised->options().confidence};
 }
 
 std::optional<ledger::Statement> statement_about(const PatePlan& plan, const PateResult& result,
                                                  double independent) {
-  if (!result.sanitised || statement_delta(plan) == 0) return std::nullopt;
+  if (!result.sanitised || announced_statement(plan).delta == 0) return std::nullopt;
   return ledger::Statement{.epsilon = std::min(result.sanitised->epsilon_upper, independent),
                            .delta = plan.delta,
                            .confidence = result.sanitised->confidence};

@@ -55,9 +55,10 @@ PateResult label(const PatePlan& plan, const pate::Votes& votes, Rng& rng,
 // The members that every result has: queries, epsilon_data_independent, delta, …
 nlohmann::ordered_json planned_json(const PatePlan& plan, double epsilon);
 void add_result(nlohmann::ordered_json& json, const PateResult& result, double independent);
-// δ of what the votes say about this data, for a tally of a ledger; 0 where they say nothing of all
-// that leaves: without a sanitised ε, and where a student was asked, whose cost it leaves out.
-double statement_delta(const PatePlan& plan);
+// What the votes will say about this data, for a tally of a ledger; nothing where they say nothing
+// of all that leaves: without a sanitised ε, and where a student was asked, whose cost it leaves
+// out.
+ledger::Announcement announced_statement(const PatePlan& plan);
 std::optional<ledger::Statement> statement_about(const PatePlan& plan, const PateResult& result,
                                                  double independent);
 void print_result(const PatePlan& plan, const nlohmann::ordered_json& json, Context& context);

@@ -168,7 +168,7 @@ void run_pate_label(const Arguments& arguments, Context& context) {
     csv = labels_csv(result.labels, ballot.queries, ballot.classes);
     return result_digest(digests_of({{places->name(), csv}}));
   };
-  work.this_data_delta = statement_delta(plan);
+  work.announced = announced_statement(plan);
   work.said = [&](const PateResult& result) { return statement_about(plan, result, epsilon); };
   work.publish = [&](PateResult&& result, Json&& json, Rng& rng, const Payment* payment) {
     if (csv.empty()) csv = labels_csv(result.labels, ballot.queries, ballot.classes);

@@ -112,7 +112,7 @@ void run_pate(const Arguments& arguments, Context& context) {
       digest += "+" + result_digest(digests_of(artifact_files(*result.student, pool.facts)));
     return digest;
   };
-  work.this_data_delta = statement_delta(plan);
+  work.announced = announced_statement(plan);
   work.said = [&](const LabelsAndStudent& result) {
     return statement_about(plan, result.labelled, epsilon);
   };

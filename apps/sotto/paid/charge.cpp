@@ -142,11 +142,9 @@ std::optional<ledger::StoreLocation> store_location(const Arguments& arguments,
 }
 
 Json tally_json(const ledger::Tally& tally) {
-  return {{"epsilon_spent", tally.epsilon()},
-          {"epsilon_left", tally.left()},
-          {"epsilon_cap", tally.cap()},
-          {"delta", tally.delta()},
-          {"confidence", tally.confidence()}};
+  return {{"epsilon_spent", tally.epsilon()}, {"epsilon_left", tally.left()},
+          {"epsilon_cap", tally.cap()},       {"delta", tally.delta()},
+          {"confidence", tally.confidence()}, {"failure_probability", tally.failure()}};
 }
 
 Json to_json(const ledger::Receipt& r) {

@@ -52,8 +52,8 @@ class Payment {
   Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit, std::string what);
 
   bool active() const { return location_.has_value(); }
-  // δ of the statement about the data at hand that will come with the result.
-  void expect_statement(double delta) { charge_.this_data_delta = delta; }
+  // The statement about the data at hand that will come with the result.
+  void announce(const ledger::Announcement& announced) { charge_.announced = announced; }
   // Whether the ledger, if there is one, can express what it costs and has it left. Writes nothing.
   bool would_fit() const;
   // Says whether it would fit, also in `json` under "ledger"; throws BudgetExceeded after saying

@@ -39,8 +39,8 @@ struct PaidWork {
   std::function<Result(Rng&)> run;  // reads private data
   // The last thing before the charge is final; returns the name of the result, if it has one.
   std::function<std::string(Result&)> settle = {};
-  // A release that says what it costs the data at hand: δ of that statement, and the statement.
-  double this_data_delta = 0;
+  // A release that says what it costs the data at hand.
+  ledger::Announcement announced = {};
   std::function<std::optional<ledger::Statement>(const Result&)> said = {};
   // Certifies and writes. The JSON is complete but for what only the result knows.
   std::function<void(Result&&, Json&&, Rng&, const Payment*)> publish;
@@ -53,7 +53,7 @@ template <class Result>
 void perform(const Arguments& arguments, Context& context, PaidWork<Result> work) {
   std::optional<Payment> payment;
   if (work.charged) payment.emplace(arguments, work.spec, work.unit, work.what);
-  if (payment) payment->expect_statement(work.this_data_delta);
+  if (payment) payment->announce(work.announced);
   if (arguments.flag("dry-run")) {
     work.json["dry_run"] = true;
     if (payment) payment->quote(context, work.json);

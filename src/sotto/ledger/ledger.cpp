@@ -237,6 +237,19 @@ void Ledger::check_spends(const std::string& dataset,
         "nothing was charged; sotto ledger verify checks the whole store");
 }
 
+// No decision changes a tally: one that was made without regard to it has lost it.
+void Ledger::check_tally_stays(const Entry& definition) {
+  if (definition.kind != "decision") return;
+  for (const Values& row :
+       db_->query(select_entries("WHERE dataset = $1 AND kind = 'dataset'"), {definition.dataset}))
+    if (dataset_of(entry_from_row(row)).this_data_epsilon !=
+        dataset_of(definition).this_data_epsilon)
+      throw VerificationFailed(
+          fmt::format("entry {} of the ledger does not hold: it changes the tally of '{}'",
+                      definition.seq, definition.dataset),
+          "nothing was charged; sotto ledger verify checks the whole store");
+}
+
 // The spend alone does not say of how many releases it is the sum.
 void Ledger::recall_newest(Account& account) {
   account.forget();
@@ -261,6 +274,7 @@ Account& Ledger::account(const std::string& dataset) {
     const Entry e = entry(seq);
     if ((e.kind != "dataset" && e.kind != "decision") || e.dataset != dataset)
       throw VerificationFailed(fmt::format("entry {} does not define '{}'", e.seq, dataset));
+    check_tally_stays(e);
     known = known_.insert_or_assign(dataset, Known{seq, Account(dataset_of(e))}).first;
   }
   Account& account = known->second.account;
@@ -384,7 +398,7 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
     const Entry newest = head();
     check_kept_head(newest);
     Receipt r = receipt(account, 0, newest);
-    if (r.this_data) r.this_data->enter(0, r.this_data->worst_of(c.spec, c.this_data_delta));
+    if (r.this_data) r.this_data->enter(0, r.this_data->worst_of(c.spec, c.announced));
     if (!r.people.empty()) {
       Account& shared = this->account(r.people);
       check_time(shared.dataset(), now);
@@ -417,7 +431,7 @@ Receipt Ledger::append_new_charge(Transaction& t, const Charge& c, const std::st
   if (!c.run.empty()) body["run"] = c.run;
   if (account.dataset().this_data_epsilon > 0) {
     Tally tally = this->tally(account.dataset());
-    const Statement worst = tally.worst_of(c.spec, c.this_data_delta);
+    const Entered worst = tally.worst_of(c.spec, c.announced);
     tally.enter(0, worst);
     body["this_data"] = to_json(worst);
   }
@@ -492,7 +506,9 @@ Receipt Ledger::settle(std::int64_t seq, nlohmann::json body,
                                       f.entry.json.at("for").get<std::int64_t>()),
                           "settle that one; this one follows");
   const bool refund = body.at("kind") == "abandon";
-  if (said && tally(account(f.entry.dataset).dataset()).lower(seq, *said))
+  if (const Dataset& d = account(f.entry.dataset).dataset();
+      said && d.this_data_epsilon > 0 &&
+      tally(d).lower(seq, *said, compose(released_events(f.entry))))
     body["this_data"] = to_json(*said);
   const Entry e = append_settlement(f.entry, std::move(body));
   Receipt r = receipt(this->account(f.entry.dataset), seq, e);
@@ -526,6 +542,14 @@ std::vector<Account> Ledger::accounts() {
 Dataset Ledger::dataset(const std::string& name) {
   Transaction t = Transaction::reading(*db_);
   return account(name).dataset();
+}
+
+Tally Ledger::tally(const Dataset& dataset) {
+  std::vector<Entry> all;
+  for (const Values& row : db_->query(
+           select_entries("WHERE dataset = $1 AND kind <> 'refuse' ORDER BY seq"), {dataset.name}))
+    all.push_back(entry_from_row(row));
+  return tally_of(dataset, all);
 }
 
 std::vector<Entry> Ledger::entries(const std::string& dataset) {

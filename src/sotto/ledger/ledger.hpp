@@ -46,7 +46,7 @@ struct Charge {
   // Work that goes on after a crash has a name: only the same run takes its reservation up again.
   // Empty for work that starts over.
   std::string run = {};
-  double this_data_delta = 0;  // δ of the statement about this data that will come; 0: none will
+  Announcement announced = {};  // of the statement about this data that will come
 };
 
 struct Receipt {
@@ -95,7 +95,7 @@ class Ledger {
 
   // Reading. All of one call is one moment.
   std::vector<Account> accounts();
-  Tally tally(const Dataset& dataset) { return tally_of(dataset, entries(dataset.name)); }
+  Tally tally(const Dataset& dataset);
   Dataset dataset(const std::string& name);  // throws InvalidArgument when there is none
   std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
   Entry head();
@@ -120,6 +120,7 @@ class Ledger {
   Receipt settle(std::int64_t seq, nlohmann::json body, const std::optional<Statement>& said = {});
   Account& account(const std::string& dataset);
   void recall_newest(Account& account);
+  void check_tally_stays(const Entry& definition);
   Entry entry(std::int64_t seq);
   Found find(Entry reservation);
   void check_spends(const std::string& dataset, const std::map<std::string, std::string>& spends);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "sotto/accounting/account.hpp"
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
@@ -140,11 +141,13 @@ class Replay {
     if (set.tally.active() != e.json.contains("this_data"))
       fail(e.seq, set.tally.active() ? "its tally was not charged" : "it is charged to no tally");
     if (!set.tally.active()) return;
-    const Statement stated = statement_from_json(e.json.at("this_data"));
+    const Entered stated = entered_from_json(e.json.at("this_data"));
     const Spec spec{set.account.dataset().relation, {event_of(e)}};
-    if (!(stated.delta > 0) || stated.confidence != 1 ||
-        !(stated.epsilon >= set.tally.worst_of(spec, stated.delta).epsilon * (1 - 1e-9)))
+    const double delta = stated.guarantee.delta;
+    if (!(stated.guarantee.epsilon >= guarantee(spec, delta).upper * (1 - 1e-9)))
       fail(e.seq, "its tally was charged less than its events cost");
+    if (stated.announced > 0 && !least_statement(spec.event(), delta))
+      fail(e.seq, "it announces a statement that its events cannot make");
     try {
       set.tally.enter(e.seq, stated);
     } catch (const BudgetExceeded&) {
@@ -215,7 +218,8 @@ class Replay {
     }
     if (e.json.contains("this_data") &&
         (e.kind != "commit" ||
-         !set.tally.lower(it->first, statement_from_json(e.json.at("this_data")))))
+         !set.tally.lower(it->first, statement_from_json(e.json.at("this_data")),
+                          event_of(it->second))))
       fail(e.seq, "what it says about this data does not count");
     if (it->second.json.contains("linked") &&
         (before_.kind != e.kind || before_.json.at("entry") != it->second.json.at("linked")))
