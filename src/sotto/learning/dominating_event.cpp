@@ -1,4 +1,4 @@
-#include "sotto/learning/dominating_event.hpp"
+#include "sotto/learning/detail/dominating_event.hpp"
 
 #include <algorithm>
 #include <cmath>

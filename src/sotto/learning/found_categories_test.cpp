@@ -1,4 +1,4 @@
-#include "sotto/learning/found_categories.hpp"
+#include "sotto/learning/detail/found_categories.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
-#include "sotto/learning/found_categories.hpp"
+#include "sotto/learning/detail/found_categories.hpp"
 #include "sotto/learning/mapped_source.hpp"
 #include "sotto/learning/transform_plan.hpp"
 

@@ -15,7 +15,7 @@
 #include "sotto/core/json_text.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/whole_file.hpp"
-#include "sotto/learning/dominating_event.hpp"
+#include "sotto/learning/detail/dominating_event.hpp"
 #include "sotto/noise/uniform.hpp"
 
 namespace sotto {

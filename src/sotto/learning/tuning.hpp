@@ -9,7 +9,7 @@
 //            a run takes depends on the number of trials: whoever can time it is not covered.
 // Method     The number of trials is drawn before anything is paid for. Its cost grows with that of
 //            a trial, so the budget of a trial is solved for. Trials that cost different things are
-//            charged as one that costs as much as any (dominating_event.hpp).
+//            charged as one that costs as much as any (detail/dominating_event.hpp).
 // Numerics   As the families' documents say; the cost is the accountant's upper bound.
 // Reference  [PS22], [LT19]; docs/math/tuning.md.
 #pragma once

@@ -16,7 +16,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/learning/artifact.hpp"
 #include "sotto/learning/certify.hpp"
-#include "sotto/learning/dominating_event.hpp"
+#include "sotto/learning/detail/dominating_event.hpp"
 
 namespace sotto::tuning_test {
 

@@ -1,4 +1,4 @@
-#include "sotto/pate/cost_table.hpp"
+#include "sotto/pate/detail/cost_table.hpp"
 
 #include <gtest/gtest.h>
 

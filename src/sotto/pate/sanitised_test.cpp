@@ -8,7 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/mills.hpp"
 #include "sotto/core/record_replay.hpp"
-#include "sotto/pate/cost_table.hpp"
+#include "sotto/pate/detail/cost_table.hpp"
 
 namespace sotto::pate::sanitised_test {
 

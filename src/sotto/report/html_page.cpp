@@ -1,4 +1,4 @@
-#include "sotto/report/html_page.hpp"
+#include "sotto/report/detail/html_page.hpp"
 
 #include <fmt/format.h>
 

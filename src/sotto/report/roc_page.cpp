@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "sotto/report/html_page.hpp"
+#include "sotto/report/detail/html_page.hpp"
 #include "sotto/report/svg_plot.hpp"
 
 namespace sotto {

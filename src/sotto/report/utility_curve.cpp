@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "sotto/report/html_page.hpp"
+#include "sotto/report/detail/html_page.hpp"
 #include "sotto/report/svg_plot.hpp"
 
 namespace sotto {

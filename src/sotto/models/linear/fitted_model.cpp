@@ -4,7 +4,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/learning/model_file.hpp"
-#include "sotto/models/linear/model_fit.hpp"
+#include "sotto/models/linear/detail/model_fit.hpp"
 
 namespace sotto {
 namespace {

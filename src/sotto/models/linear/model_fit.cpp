@@ -1,4 +1,4 @@
-#include "sotto/models/linear/model_fit.hpp"
+#include "sotto/models/linear/detail/model_fit.hpp"
 
 #include <fmt/format.h>
 
