@@ -49,7 +49,7 @@ inline constexpr std::size_t kMostPipelineSteps = 20;
 // Instead of weights all steps may say their `share` of the budget. Throws DataError.
 std::vector<PipelineStep> read_pipeline(std::string_view toml, const std::string& label);
 
-// A pipeline may begin with a step `categories` (detail/found_categories.hpp), with the options `columns`
+// A pipeline may begin with a step `categories` (found_categories.hpp), with the options `columns`
 // and `most`. It reads texts, so it comes before the records are encoded, and whoever runs the plan
 // runs it first: the facts are then those of what was found.
 struct PlannedPipeline {
