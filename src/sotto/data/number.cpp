@@ -13,12 +13,24 @@ namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Copied to where enough can be read.
-bool parse_short_decimal(std::string_view cell, double& value) {
-  if (cell.size() > detail::kShortDecimalBytes + 1) return false;
-  std::array<char, 2 * detail::kShortDecimalBytes> room{};
-  std::copy(cell.begin(), cell.end(), room.begin());
-  return detail::short_decimal(room.data(), cell.size(), value);
+// detail::short_decimal reads whole words; here nobody knows what lies behind the text.
+bool parse_short_decimal(const char* p, const char* end, double& value) {
+  const bool negative = *p == '-';
+  p += negative;
+  std::uint64_t mantissa = 0;
+  const char* const first = p;
+  while (p != end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
+  std::size_t digits = static_cast<std::size_t>(p - first), fraction = 0;
+  if (p != end && *p == '.') {
+    const char* const point = ++p;
+    while (p != end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
+    fraction = static_cast<std::size_t>(p - point);
+    digits += fraction;
+  }
+  if (p != end || digits == 0 || digits > 15) return false;
+  const double magnitude = static_cast<double>(mantissa) / detail::kExactPowers[fraction];
+  value = negative ? -magnitude : magnitude;
+  return true;
 }
 
 // Whether a decimal that is out of the range of doubles is out because it is huge (rather than
@@ -52,7 +64,7 @@ NumberCell parse_number(std::string_view cell) {
   if (cell.size() > 1 && cell.front() == '+' && cell[1] != '-') cell.remove_prefix(1);
   const char* const end = cell.data() + cell.size();
   double value = 0;
-  if (parse_short_decimal(cell, value)) return {CellKind::number, value};
+  if (parse_short_decimal(cell.data(), end, value)) return {CellKind::number, value};
   const auto [stop, error] = std::from_chars(cell.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) return {CellKind::text};
   if (error == std::errc::result_out_of_range) {
