@@ -1,7 +1,5 @@
 #include "sotto/data/number.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
