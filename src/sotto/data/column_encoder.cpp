@@ -34,6 +34,8 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
       missing_values_(missing_values) {
   if (column.type == ColumnType::boolean) {
     labels_ = column.values.empty() ? std::vector<std::string>{"false", "true"} : column.values;
+    index_ = LabelIndex(column.values.empty() ? std::vector<std::string>{"0", "1"} : labels_,
+                        missing_values);
     return;
   }
   if (column.category.hashes()) {
@@ -41,10 +43,10 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
     column_.values = column.category.labels();
   }
   labels_ = column_.values;
-  for (std::uint32_t i = 0; i < labels_.size() && !buckets_; ++i) index_.emplace(labels_[i], i);
+  if (!buckets_) index_ = LabelIndex(labels_, missing_values);
   if (is_categorical() && column.missing == Missing::other) {
     std::string other = "other";
-    while (index_.contains(other))
+    while (std::find(labels_.begin(), labels_.end(), other) != labels_.end())
       other = "(" + other + ")";  // a declared "other" is a category like any
     labels_.push_back(other);
   }
@@ -206,8 +208,7 @@ std::uint32_t ColumnEncoder::index(std::string_view cell) const {
     throw CellRefused{"the cell is empty or marked as missing",
                       "correct the file, or declare missing = \"other\" for the column"};
   }
-  const auto found = index_.find(cell);
-  if (found != index_.end() && !is_marked(cell)) return found->second;
+  if (const auto found = declared(cell)) return *found;
   if (column_.missing == Missing::other) return static_cast<std::uint32_t>(column_.values.size());
   throw CellRefused{"the cell is not one of the declared values",
                     "add the value to the schema, or declare missing = \"other\" for the column"};

@@ -26,10 +26,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sotto/data/hat_basis.hpp"
+#include "sotto/data/label_index.hpp"
 #include "sotto/data/number.hpp"
 #include "sotto/data/schema.hpp"
 
@@ -66,6 +66,11 @@ class ColumnEncoder {
   std::uint32_t index(std::string_view cell) const;
   // Of the value in the declared list; the value itself where values are hashed, as in a file.
   std::uint32_t index(double position) const;
+  // The same for a cell that is one of the declared values as they are written (0 and 1 for a
+  // boolean without any) and does not mean missing; nothing for any other.
+  std::optional<std::uint32_t> declared(std::string_view cell) const {
+    return index_.find(trimmed(cell));
+  }
   // The names behind index(): the declared values and, where it exists, "other"; false and true for
   // a boolean.
   const std::vector<std::string>& labels() const { return labels_; }
@@ -98,10 +103,7 @@ class ColumnEncoder {
   std::optional<CategoryBuckets> buckets_;
   bool hashed_ = false;
   std::vector<std::string> missing_values_, labels_;
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-  };
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> index_;
+  LabelIndex index_;  // of the declared values that do not mean missing
 };
 
 class Encoder {

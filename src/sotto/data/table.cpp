@@ -84,7 +84,7 @@ class RecordEncoder {
     for (const Encoder::Input& input : encoder.inputs()) {
       add(reader, input.column.name, features_);
       numeric_.push_back(input.column.type == ColumnType::numeric);
-      if (numeric_.back() && input.takes_numbers() && input.count == 1)
+      if (input.takes_numbers() && input.count == 1)
         plain_.push_back(&encoder.features()[input.first]);
     }
     const auto& marks = encoder.schema().missing_values;
@@ -110,6 +110,13 @@ class RecordEncoder {
       for (const std::size_t field : target_) watch(encoder.target(), field);
       for (std::size_t g = 0; g < groups_.size(); ++g) watch(groups_[g], group_fields_[g]);
     }
+    for (const ColumnEncoder* column : plain_) {
+      const ColumnSchema& c = column->column();
+      const bool other = column->is_categorical() && !c.category.hashes() &&
+                         c.missing == Missing::other && nullable_.empty();
+      others_.push_back(other ? std::optional(static_cast<std::uint32_t>(c.values.size()))
+                              : std::nullopt);
+    }
   }
 
   bool has_user() const { return !user_.empty(); }
@@ -127,7 +134,7 @@ class RecordEncoder {
       try {
         const Table::Sink sink = table.add_row();
         bool null = false;
-        if (!encode_plain(fields, sink.dense)) {
+        if (!encode_plain(fields, sink)) {
           for (std::size_t i = 0; i < cells.size(); ++i) {
             cells[i] = text_of(numeric_[i], fields[features_[i]], scratch[i]);
           }
@@ -165,26 +172,43 @@ class RecordEncoder {
   }
 
  private:
-  // A record of short decimal numbers and nothing else, which is most of them: as encode() does it,
-  // without a detour by texts. Such a record is not null. False: not all of them are. Fields lie in
-  // a block with room behind it (csv_record.hpp).
-  bool encode_plain(const std::vector<CsvField>& fields, std::span<double> dense) const {
+  // A record of short decimal numbers and declared values and nothing else, which is most of them:
+  // as encode() does it, without a detour by texts. Such a record is not null. False: not all of
+  // them are. Fields lie in a block with room behind it (csv_record.hpp).
+  bool encode_plain(const std::vector<CsvField>& fields, const Table::Sink& sink) const {
     static_assert(CsvCursor::kPadding >= detail::kShortDecimalBytes);
     if (plain_.empty()) return false;
+    const std::span<const std::uint32_t> runs = encoder_->hot_positions();
+    std::size_t next_dense = 0, next_hot = 0;
     for (std::size_t i = 0; i < plain_.size(); ++i) {
-      const std::string_view cell = fields[features_[i]].raw;
-      double number = 0;
-      if (!detail::short_decimal(cell.data(), cell.size(), number)) return false;
-      dense[i] = plain_[i]->value(number);
+      const CsvField& field = fields[features_[i]];
+      const ColumnEncoder& column = *plain_[i];
+      if (column.is_numeric()) {
+        double number = 0;
+        if (!detail::short_decimal(field.raw.data(), field.raw.size(), number)) return false;
+        sink.dense[next_dense++] = column.value(number);
+        continue;
+      }
+      auto found = column.declared(field.raw);
+      if (!found) found = others_[i];
+      if (!found || field.escaped) return false;
+      if (column.is_categorical()) {
+        sink.hot[next_hot] = runs[next_hot] + *found;
+        ++next_hot;
+      } else {
+        sink.dense[next_dense++] = *found;
+      }
     }
     return true;
   }
   double target_of(const CsvField& field, std::string& scratch) const {
     const ColumnEncoder& target = encoder_->target();
     double number = 0;
-    if (as_written_ && target.is_numeric() &&
-        detail::short_decimal(field.raw.data(), field.raw.size(), number))
+    if (!target.is_numeric()) {
+      if (const auto found = target.declared(field.raw); found && !field.escaped) return *found;
+    } else if (as_written_ && detail::short_decimal(field.raw.data(), field.raw.size(), number)) {
       return target.value(number);
+    }
     return encoder_->encode_target(text_of(target.is_numeric(), field, scratch));
   }
   // The cell as its column reads it: numbers with a point.
@@ -208,8 +232,9 @@ class RecordEncoder {
   std::vector<std::pair<ColumnEncoder, std::size_t>>
       nullable_;  // the columns read with their fields, where null records have a meaning
   std::vector<bool> numeric_;                // which features are numbers
-  std::vector<const ColumnEncoder*> plain_;  // all features, where all are numbers and none clipped
-  bool commas_;                              // in numbers
+  std::vector<const ColumnEncoder*> plain_;  // the features' columns, unless their cells say more
+  std::vector<std::optional<std::uint32_t>> others_;  // what they make of any undeclared value
+  bool commas_;                                       // in numbers
   bool as_written_ = false;  // a number is that number: no comma, and none means missing
   mutable std::atomic<std::size_t> usual_rows_ = 0;
 };
