@@ -237,6 +237,14 @@ TEST(HardSpecs, DrawingOftenWithReplacementIsBoundedQuickly) {
   }
 }
 
+TEST(HardSpecs, ShufflesFarOutAreBoundedQuickly) {
+  const Spec spec{Relation::replace_one,
+                  {ShuffledEvent{1'419'320, share(RandomizedResponseEvent{0.0025, 2})}}};
+  double claim = 0;
+  EXPECT_LT(seconds_of([&] { claim = by(Accountant::automatic, spec, 1e-240).upper; }), 15);
+  EXPECT_LE(claim, 0.0025);
+}
+
 // Two losses t and t − ε with the best t for ten uses attain 3.569 (a binomial sum); t = ε/2 only
 // 2.498.
 TEST(HardSpecs, LowerBoundsOfBoundedRangeChooseTheirWorstCase) {
@@ -357,6 +365,19 @@ TEST(HardSpecs, OneMechanismCostsWhatItCosts) {
     EXPECT_LE(by(Accountant::advanced, spec).upper, itself * 1.01);
     EXPECT_LE(by(Accountant::optimal, spec).upper, itself * 1.01);
   }
+}
+
+// The bound of a selection is the smaller of two, each best at orders of its own.
+TEST(HardSpecs, ASecondValleyOfACurveIsFound) {
+  const auto claim = [](double each) {
+    PrivateSelectionEvent chosen;
+    chosen.distribution = SelectionDistribution::poisson;
+    chosen.mean = 410;
+    chosen.event = share(PureEvent{each});
+    return by(Accountant::rdp, {Relation::add_remove, {chosen}}, 2.22e-6).upper;
+  };
+  EXPECT_LT(claim(2.2e-4), 0.005);  // at an order of 4500; 0.0095 at one of 600
+  EXPECT_LT(claim(2.2e-4), claim(7.7e-4));
 }
 
 // What a curve keeps is made when it is first asked for, whoever asks.

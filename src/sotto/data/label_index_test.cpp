@@ -32,10 +32,10 @@ TEST(LabelIndex, FindsWhatAMapFinds) {
       const auto it = expected.find(asked);
       const auto answer = index.find(asked);
       ASSERT_EQ(answer.has_value(), it != expected.end());
-      if (answer) EXPECT_EQ(*answer, it->second);
+      EXPECT_EQ(answer.value_or(0), answer ? it->second : 0);
       found += answer.has_value();
     }
-    if (count > 0) EXPECT_GT(found, 900);
+    EXPECT_GE(found, count > 0 ? 900 : 0);
   }
 }
 
@@ -48,7 +48,7 @@ TEST(LabelIndex, HidesWhatItIsTold) {
 
 TEST(LabelIndex, OfNothingFindsNothing) {
   EXPECT_FALSE(LabelIndex().find(""));
-  EXPECT_FALSE(LabelIndex({}).find("a"));
+  EXPECT_FALSE(LabelIndex(std::vector<std::string>{}).find("a"));
   EXPECT_EQ(LabelIndex({"a", ""}).find({}), 1);
 }
 

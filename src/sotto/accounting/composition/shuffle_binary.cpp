@@ -11,9 +11,10 @@ namespace sotto {
 namespace {
 
 constexpr double kSumError = 1e-9;
-constexpr double kNegligible = 1e-17;  // of a sum: terms beyond fall faster than geometrically
-constexpr double kDeepest = -650;      // logarithm of what is not looked at any more
-constexpr double kLeast = 1e-250;      // above all of that
+constexpr double kNegligible = 1e-17;      // of a sum: terms beyond fall faster than geometrically
+constexpr double kDeepest = -650;          // logarithm of what is not looked at any more
+constexpr double kLeast = 1e-250;          // above all of that
+constexpr std::size_t kMostBlocks = 2048;  // far out δ changes with every answer: bounds suffice
 
 // X = A + B, A ~ Bin(ones, p), B ~ Bin(zeros, q), q = 1 − p. Terms A(i)·B(s − i) are log-concave in
 // i: sums start at the largest and go outwards.
@@ -184,7 +185,8 @@ double shuffled_binary_delta_above(double local, std::uint64_t population, doubl
   open.push(bounded(0, others));
   // What may hold the largest is halved until it holds hardly more than what is attained, or is one
   // number.
-  while (open.top().last > open.top().first && open.top().bound > known * (1 + slack)) {
+  while (open.top().last > open.top().first && open.top().bound > known * (1 + slack) &&
+         open.size() < kMostBlocks) {
     const Answers block = open.top();
     open.pop();
     const std::uint64_t middle = block.first + (block.last - block.first) / 2;

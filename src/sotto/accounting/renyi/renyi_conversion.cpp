@@ -54,6 +54,12 @@ OrderChoice best_order(const std::function<double(double)>& f, double largest_or
     if (next.value < m.value) m = next;
     m.at_edge = !inside && next.value <= m.value;
   }
+  // The smaller of two bounds may have a second valley beyond the first.
+  for (double x = high + 1, far = std::min(top, high + 7); x <= far; ++x) {
+    if (at(x) >= m.value) continue;
+    m = minimise(at, x - 1, std::min(top, x + 1), 6, 1e-4);
+    m.at_edge = false;
+  }
   OrderChoice best{m.value, order(m.x), m.at_edge};
   // Bounds known at whole orders only have kinks there.
   for (double whole : {std::floor(best.order), std::ceil(best.order)}) {
