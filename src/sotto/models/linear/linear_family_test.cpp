@@ -92,6 +92,8 @@ TEST(LinearFamily, RegressionTakesGradientsWhereRowsAreManyAndHatsWhereTheyAreMo
   EXPECT_EQ(choice(300, Budget::approximate(0.1, 1e-6)), "sufficient_statistics linear");
   EXPECT_EQ(choice(50000, Budget::pure(1)), "functional linear");
   EXPECT_EQ(choice(50000, one, "basis = \"linear\"\n"), "gradient linear");  // as declared
+  EXPECT_EQ(choice(3'000'000, one, "basis = \"linear\"\n"), "sufficient_statistics linear");
+  EXPECT_EQ(choice(3'000'000, one), "gradient hats");
 }
 
 }  // namespace sotto::linear_family_test

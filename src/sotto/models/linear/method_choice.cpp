@@ -6,7 +6,7 @@
 
 namespace sotto {
 namespace {
-constexpr double kGradientSignal = 0.5, kHatSignal = 0.8;
+constexpr double kGradientSignal = 0.5, kHatSignal = 0.8, kMomentSignal = 1000;
 }  // namespace
 
 double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,
@@ -21,6 +21,10 @@ bool gradients_pay(double signal, std::size_t dimension) {
 
 bool hats_pay(double signal, std::size_t dimension) {
   return signal >= kHatSignal * static_cast<double>(dimension);
+}
+
+bool moments_are_sure(double signal, std::size_t dimension) {
+  return signal >= kMomentSignal * std::pow(static_cast<double>(dimension), 2);
 }
 
 MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
@@ -39,6 +43,10 @@ MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
   }
   if (facts.kind == LinearKind::linear) {
     const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
+    if (moments_are_sure(signal, facts.dimension))
+      return {"sufficient_statistics",
+              "regression on very many rows: noise is nothing in their moments, which need one "
+              "pass"};
     if (gradients_pay(signal, facts.without_hats()))
       return {"gradient", "regression on many rows: gradients cost less than moments of all pairs"};
     return {"sufficient_statistics",

@@ -3,7 +3,8 @@
 // What       choose_method(facts): a method and the reason in words.
 // Guarantee  The choice costs nothing: no fact is read from private data.
 // Method     Regression with a δ or ρ → gradients where records are many against the noise and the
-//            coordinates, sufficient statistics elsewhere; with a pure ε → functional mechanism
+//            coordinates, sufficient statistics where they are few, and again where they are so
+//            many that their noise is nothing, for they need one pass; with a pure ε → functional mechanism
 //            (gradient and sample_aggregate beyond kManyCoordinates); classification → gradient
 //            with a δ or ρ, objective perturbation with a pure ε.
 //            The noise of d² moments has a spectrum of about √d, and what it hides are directions
@@ -66,6 +67,8 @@ double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributi
 // Whether a regression by gradients is at least as good as one by statistics. dimension: of a row
 // without hats.
 bool gradients_pay(double signal, std::size_t dimension);
+// Whether the noise of moments is too small to matter. dimension: of a row.
+bool moments_are_sure(double signal, std::size_t dimension);
 // Whether hats make a regression by gradients better. dimension: with them.
 bool hats_pay(double signal, std::size_t dimension);
 
