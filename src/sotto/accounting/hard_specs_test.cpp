@@ -380,6 +380,19 @@ TEST(HardSpecs, ASecondValleyOfACurveIsFound) {
   EXPECT_LT(claim(2.2e-4), claim(7.7e-4));
 }
 
+// A coarse tolerance allows little work, but not a claim that is five times too high.
+TEST(HardSpecs, ACoarseToleranceIsStillOne) {
+  const SampledEvent e{Scheme::without_replacement, 1, 215, 41'890,
+                       share(DiscreteGaussianEvent{0.416, 0.196, 0.049, 2})};
+  const Spec spec{Relation::replace_one, {repeat(e, 51'000)}};
+  const auto claim = [&](double tolerance) {
+    return epsilon(spec, Delta(1e-261), {.accountant = Accountant::pld, .tolerance = tolerance})
+        .upper;
+  };
+  const double fine = claim(3e-3);
+  for (const double tolerance : {0.02, 0.05, 0.1}) EXPECT_LT(claim(tolerance), fine * 1.1);
+}
+
 // What a curve keeps is made when it is first asked for, whoever asks.
 TEST(HardSpecs, ACurveMayBeAskedByManyThreads) {
   PrivateSelectionEvent chosen;

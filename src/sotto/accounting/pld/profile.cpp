@@ -14,6 +14,7 @@ namespace {
 // Over so wide a loss a fine grid takes long and says nothing that matters. Mixtures, whose cells
 // are the slowest, are not computed at all.
 constexpr double kMeaningless = 1e5;
+constexpr double kCoarse = 2e-2;  // a tolerance for which little work is done
 constexpr double kRough = 3e-2;
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 
@@ -200,6 +201,18 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
       continue;
     const CertifiedInterval other = refine(question, c, moments, tail).interval;
     best = {std::max(best.upper, other.upper), std::max(best.lower, other.lower)};
+  }
+  // Little work is done for a coarse tolerance; where that saw next to nothing, some more is.
+  if (question.for_epsilon && question.tolerance >= kCoarse && about <= kMeaningless &&
+      best.upper > std::max(2 * about, 1e-3)) {
+    Question finer = question;
+    finer.tolerance = kCoarse / 2;
+    try {
+      const CertifiedInterval more = answer(finer, direction);
+      best = {std::min(best.upper, more.upper), std::max(best.lower, more.lower)};
+    } catch (const AccountingError&) {
+      // Then what is known stays.
+    }
   }
   // No composition loses more than its largest losses added up.
   if (question.for_epsilon && lost_ <= question.value)
