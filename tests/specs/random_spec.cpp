@@ -207,9 +207,10 @@ void numbers_in(const Json& json, const Json::json_pointer& at,
 // Less noise on a lattice that is coarse beside it may cost less: tails that δ did not cover are
 // rarer then (σ = g/22 at δ = e⁻²⁹⁶ costs 1980, σ = g/28 costs 1606).
 bool is_coarse_lattice(const Json& changed, const Json::json_pointer& where) {
-  const Json& event = changed[where.parent_pointer()];
-  return where.back() == "sigma" && event.contains("granularity") &&
-         event["sigma"].get<double>() < 20 * event["granularity"].get<double>();
+  const Json::json_pointer parent = where.parent_pointer();
+  if (where.back() != "sigma" || parent.back() != "discrete_gaussian") return false;
+  const Json& event = changed[parent];
+  return event["sigma"].get<double>() < 20 * event.value("granularity", 1.0);
 }
 
 }  // namespace
