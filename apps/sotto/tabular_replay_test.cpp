@@ -222,4 +222,11 @@ TEST_F(TabularReplay, DraftingFromTheHeaderReadsNoRow) {
   }
 }
 
+// A slow machine shows progress, and not at the same steps.
+TEST(RunsCompared, SpeedIsNoDifference) {
+  EXPECT_EQ(timeless("training  76% 91/120  ETA 2s\ntraining 100% 120/120  7s  epsilon 1\n"
+                     "took 7.2 s (NOT PRIVATE)\nnext: 50% of it\n"),
+            "took 0 s (NOT PRIVATE)\nnext: 50% of it\n");
+}
+
 }  // namespace sotto::cli::tabular_replay_test

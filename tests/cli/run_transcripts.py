@@ -15,8 +15,8 @@ A transcript is what a user types and sees, and is documentation as much as a te
     [3]                        the exit code; 0 when not given
 
 Output that is not expected is a failure, on both streams. Commands run in bash, with pipefail, in one fresh directory
-per transcript that holds copies of the files in data/. A line '@needs zsh' (a program's name, or 'mounting')
-before a command skips that command, visibly, where the need is not met; '@all need zsh' speaks of all commands that follow.
+per transcript that holds copies of the files in data/. A line '@needs zsh' (a program's name, 'mounting',
+or 'plain memory', which a program with sanitizers does not have: SOTTO_SANITIZED is set) before a command skips that command, visibly, where the need is not met; '@all need zsh' speaks of all commands that follow.
 """
 import difflib
 import os
@@ -89,6 +89,8 @@ def can_mount():
 
 
 def met(need, path):
+    if need == "plain memory":
+        return not os.environ.get("SOTTO_SANITIZED")
     return can_mount() if need == "mounting" else shutil.which(need, path=path) is not None
 
 

@@ -28,6 +28,12 @@ void take(const std::filesystem::path& made, Outcome& outcome) {
 
 }  // namespace
 
+std::string timeless(const std::string& messages) {
+  static const std::regex duration("took [0-9.]* s"),
+      progress("[a-z][a-z ]* +[0-9]+% [0-9]+/[0-9]+  [^\n]*\n");
+  return std::regex_replace(std::regex_replace(messages, duration, "took 0 s"), progress, "");
+}
+
 Outcome observed_run(const Words& words, Rng& rng, const std::string& made) {
   Outcome outcome;
   {
@@ -47,11 +53,7 @@ Outcome observed_run(const Words& words, Rng& rng, const std::string& made) {
     out.flush();
     err.flush();
   }
-  // What depends on how fast the machine is: durations, and when progress was shown.
-  static const std::regex duration("took [0-9.]* s"),
-      progress("[a-z][a-z ]* +[0-9]+% [0-9]+/[0-9]+  [^\n]*\n");
-  outcome.err = std::regex_replace(outcome.err, duration, "took 0 s");
-  outcome.err = std::regex_replace(outcome.err, progress, "");
+  outcome.err = timeless(outcome.err);
   if (!made.empty() && std::filesystem::exists(made)) take(made, outcome);
   return outcome;
 }

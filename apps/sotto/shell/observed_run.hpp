@@ -27,6 +27,9 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
+// Messages without what depends on how fast the machine is: durations, and when progress was shown.
+std::string timeless(const std::string& messages);
+
 // `made` is a file or directory that the command writes and that is taken away again.
 Outcome observed_run(const Words& words, Rng& rng, const std::string& made = {});
 
