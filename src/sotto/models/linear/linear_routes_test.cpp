@@ -158,9 +158,7 @@ TEST(LinearRoutes, UsersWithSeveralRecordsCostTheSameAndGetMoreNoise) {
             EXPECT_LE(guarantee(Spec{relation, {*r->event()}}, 0).upper,
                       pure->epsilon.value() * (1 + 1e-9));
           }
-          // Three records of a user come, go or change. A median announces what one changed part
-          // may do.
-          if (options.aggregate == Aggregate::median) continue;
+          // Three records of a user come, go or change.
           Records a = test::sample_records(60, LinearKind::logistic, 1);
           const auto hostile = test::hostile_records(LinearKind::logistic, 1);
           for (int i = 0; i < 3; ++i) a.push_back(hostile[0]);

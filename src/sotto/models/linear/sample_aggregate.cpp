@@ -100,8 +100,8 @@ SampleAggregatePlan::SampleAggregatePlan(SampleAggregateOptions options, Relatio
     : options_(settled(options, rows, dimension, budget)),
       relation_(relation),
       dimension_(dimension) {
-  const auto changed =
-      static_cast<double>(std::min(options_.contributions, options_.parts));  // fits
+  const std::uint64_t changed_fits = std::min(options_.contributions, options_.parts);
+  const auto changed = static_cast<double>(changed_fits);
   const auto d = static_cast<double>(size());
   if (options_.aggregate == Aggregate::mean) {
     const double step = ball_step(options_.radius), l2 = 2 * options_.radius / step * changed;
@@ -109,16 +109,14 @@ SampleAggregatePlan::SampleAggregatePlan(SampleAggregateOptions options, Relatio
                    Distance{.l1 = std::nextafter(l2 * std::sqrt(d), 2 * l2 * d), .l2 = l2}, size());
     return;
   }
-  // One coordinate may cost a D-th of the budget, one changed value a fraction of that.
+  // One coordinate may cost a D-th of the budget.
   const double whole = budget.part((1 - 0x1p-50) / d).bounded_range_epsilon();
-  const double each = std::nextafter(whole / changed, 0.0);
   median_.emplace(QuantileOptions{.relation = Relation::replace_one,
                                   .bounds = Bounds(-options_.radius, options_.radius),
                                   .probability = 0.5,
-                                  .budget = Budget::pure(each)});
-  median_epsilon_ = std::min(
-      whole, std::nextafter(std::get<ExponentialEvent>(median_->event().kind()).epsilon * changed,
-                            2 * whole));
+                                  .budget = Budget::pure(whole),
+                                  .contributions = changed_fits});
+  median_epsilon_ = std::get<ExponentialEvent>(median_->event().kind()).epsilon;
 }
 
 Event SampleAggregatePlan::event() const {

@@ -10,7 +10,7 @@
 //            coupled such that one record touches one part: one of the k fits changes, whatever
 //            fitting does, within the ball. Hence for every relation and c contributions
 //              sum of the fits     moves by at most 2Rc in ℓ2, 2Rc√D in ℓ1;
-//              median              c of k values change: c times the cost of one replaced value
+//              median              c of k values change: the score moves by at most c
 //                                  (QuantilePlan, replace_one).
 //            k by a public rule unless given: √rows, but not so many that a part has fewer than 4
 //            records for a parameter, and at least 8.
