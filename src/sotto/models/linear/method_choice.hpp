@@ -4,9 +4,9 @@
 // Guarantee  The choice costs nothing: no fact is read from private data.
 // Method     Regression with a δ or ρ → gradients where records are many against the noise and the
 //            coordinates, sufficient statistics where they are few, and again where they are so
-//            many that their noise is nothing, for they need one pass; with a pure ε → functional mechanism
-//            (gradient and sample_aggregate beyond kManyCoordinates); classification → gradient
-//            with a δ or ρ, objective perturbation with a pure ε.
+//            many that their noise is nothing, for they need one pass; with a pure ε →
+//            functional mechanism (gradient and sample_aggregate beyond kManyCoordinates);
+//            classification → gradient with a δ or ρ, objective perturbation with a pure ε.
 //            The noise of d² moments has a spectrum of about √d, and what it hides are directions
 //            of d coordinates in the unit ball; gradients pay for the directions that they
 //            follow only. The thresholds are what public tables showed (docs/math).
