@@ -72,7 +72,7 @@ Saddle LossMoments::at(double theta, bool reverse) const {
 template <class Reached>
 Saddle LossMoments::search(bool reverse, const Reached& reached) const {
   double low = std::log(1e-6),
-         high = std::log(std::clamp(500 / (reverse ? largest_reverse_ : largest_), 1e-3, 1e9));
+         high = std::log(std::clamp(500 / (reverse ? largest_reverse_ : largest_), 1e-3, 1e13));
   Saddle best = at(std::exp(high), reverse);
   if (!reached(best)) {
     // Bounded losses: the tail ends before it is reached. Stop where nothing is gained any more.
