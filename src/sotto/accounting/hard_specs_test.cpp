@@ -395,9 +395,8 @@ TEST(HardSpecs, ACoarseToleranceIsStillOne) {
 
 // Losses of a ten-millionth at a δ of e⁻³⁵⁵: a tilt of a thousand million.
 TEST(HardSpecs, TinyLossesAtATinyDeltaAreBounded) {
-  const Spec spec{
-      Relation::replace_one,
-      {repeat(poisson_sampled(GaussianEvent::from_multiplier(671'106), 2.11e-4), 496)}};
+  const Spec spec{Relation::replace_one,
+                  {repeat(poisson_sampled(GaussianEvent::from_multiplier(671'106), 2.11e-4), 496)}};
   const Bound b = by(Accountant::pld, spec, 1.5e-155);
   EXPECT_LE(b.upper, 3.62e-7);
   EXPECT_GE(b.lower, 3.58e-7);
