@@ -337,6 +337,23 @@ bounds = [-1, 1]
               HasSubstr("row 1 (line 2), column 'b': the cell is not a number"));
 }
 
+// Also where the schema declares a mark as a value; the empty text it refuses.
+TEST(Table, AMissingCellIsNoDeclaredValue) {
+  const Encoder encoder(Schema::from_toml(R"(
+relation = "add_remove"
+missing_values = ["?"]
+[columns.x]
+type = "categorical"
+values = ["a", "?"]
+)"));
+  const ColumnEncoder& x = encoder.features().front();
+  EXPECT_EQ(x.index("a"), 0);
+  for (const std::string_view cell : {"", " ", "?", "b"}) {
+    EXPECT_FALSE(x.declared(cell)) << cell;
+    EXPECT_EQ(x.index(cell), 2) << cell;
+  }
+}
+
 // -99 is the middle of the bounds, as an empty cell is, and no number at the lower bound.
 TEST(Table, ANumberMayMeanMissing) {
   for (const std::string relation : {"add_remove", "zero_out"}) {
