@@ -63,7 +63,7 @@ fmt: dev-deps  ## format every C++ file
 .PHONY: lint
 lint: deps dev-deps  ## clang-tidy over every source file (FILES="a.cpp b.cpp" for some)
 	@cmake --preset lint --log-level=WARNING
-	@tools/lint.sh build/lint $(FILES)
+	@tools/lint.py build/lint $(FILES)
 
 .PHONY: asan
 asan: deps  ## unit tests with the address and undefined-behaviour sanitizers

@@ -182,11 +182,12 @@ class Event {
                             GdpEvent, GnmaxEvent, LnmaxEvent, SampledEvent, ShuffledEvent,
                             RepeatEvent, ComposeEvent, ParallelEvent, PrivateSelectionEvent>;
 
-  // Throws InvalidArgument when a parameter is out of range.
+  // Throws InvalidArgument when a parameter is out of range. Implicit on purpose: an event is its
+  // kind. It hides no copy: the constraint leaves events themselves out.
   template <class T>
   requires std::is_constructible_v<Kind, T> &&
-      (!std::is_same_v<std::remove_cvref_t<T>, Event>)Event(T&& kind)
-      : kind_(std::forward<T>(kind)) {  // NOLINT: implicit on purpose, an event is its kind
+      (!std::is_same_v<std::remove_cvref_t<T>, Event>)Event(T&& kind)  // NOLINT
+      : kind_(std::forward<T>(kind)) {
     validate();
   }
 

@@ -154,7 +154,7 @@ void OptionValues::check() const {
     std::vector<std::string> known;
     for (const Option& option : declared_) known.push_back(option.name);
     throw InvalidArgument(fmt::format("there is no option '{}' here", name),
-                          name_hint(name, known, "options"));
+                          known.empty() ? "there are none" : name_hint(name, known, "options"));
   }
 }
 

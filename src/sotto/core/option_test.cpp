@@ -75,6 +75,15 @@ TEST(OptionValues, RefusesByNameWhatIsNotAllowed) {
             "`steps` has a value of the wrong type, array");
 }
 
+TEST(OptionValues, SayThatThereAreNoneToChooseFrom) {
+  try {
+    OptionValues({}, {{"columns", {"age"}}});
+    FAIL() << "an option that nobody declared was taken";
+  } catch (const InvalidArgument& e) {
+    EXPECT_EQ(e.hint(), "there are none");
+  }
+}
+
 TEST(ForCommandLine, WritesNamesOfOptionsAsTheyAreTyped) {
   EXPECT_EQ(for_command_line("give `noise_multiplier` or `epsilon` E"),
             "give --noise-multiplier or --epsilon E");

@@ -50,8 +50,8 @@ Family forest_family() {
                       {.name = "records",
                        .type = OptionType::choice,
                        .value = "R",
-                       .help = "each tree sees all records, or a keyed hash gives each record to "
-                               "one tree",
+                       .help = "with random questions each tree sees all records, or a keyed hash "
+                               "gives each record to one tree",
                        .fallback = "shared",
                        .choices = {"shared", "disjoint"}}},
           .prepare = prepare,
