@@ -191,13 +191,15 @@ TEST_P(VisibleOutput, OfVotes) {
       const Neighbours n =
           users ? neighbouring_users(relation(), seed) : neighbours(relation(), seed);
       const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
+      std::size_t run = 0;
       for (const std::string aggregator : {"lnmax", "gnmax", "confident_gnmax"})
         for (const std::string model : {"logistic", "naive_bayes", "tree"})
-          expect_same({"pate",         "run",      "--schema",   s,           "--target", "grade",
-                       "--model",      model,      "--teachers", "5",         "--public", open,
-                       "--queries",    "6",        "--sigma",    "2",         "--delta",  "1e-3",
-                       "--aggregator", aggregator, "--out",      path("made")},
-                      a, b, seed);
+          if (has_its_turn(run++, seed))
+            expect_same({"pate",         "run",      "--schema",   s,           "--target", "grade",
+                         "--model",      model,      "--teachers", "5",         "--public", open,
+                         "--queries",    "6",        "--sigma",    "2",         "--delta",  "1e-3",
+                         "--aggregator", aggregator, "--out",      path("made")},
+                        a, b, seed);
     }
   }
 }
@@ -245,7 +247,8 @@ TEST_P(VisibleOutput, OfPrivateSweeps) {
   for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
     const Neighbours n = neighbours(relation(), seed, true);
     const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
-    for (const Words& words : all) expect_same(words, a, b, seed);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (has_its_turn(i, seed)) expect_same(all[i], a, b, seed);
   }
 }
 
@@ -280,7 +283,8 @@ TEST_P(VisibleOutput, OfTuning) {
   for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
     const Neighbours n = neighbours(relation(), seed, true);
     const std::string a = write("a.csv", n.a), b = write("b.csv", n.b);
-    for (const Words& words : all) expect_same(words, a, b, seed);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (has_its_turn(i, seed)) expect_same(all[i], a, b, seed);
   }
 }
 
@@ -297,7 +301,9 @@ TEST_P(VisibleOutput, OfChargedRuns) {
   for (std::uint32_t seed = 1; seed <= pairs(1); ++seed) {
     const Neighbours n = neighbours(relation(), seed, true);
     const std::string data[] = {write("a.csv", n.a), write("b.csv", n.b)};
-    for (const Words& words : all) {
+    for (std::size_t run = 0; run < all.size(); ++run) {
+      if (!has_its_turn(run, seed)) continue;
+      const Words& words = all[run];
       Outcome outcomes[2];
       std::string told[2];
       for (int i = 0; i < 2; ++i) {

@@ -9,8 +9,8 @@
 namespace sotto {
 
 Bracket narrow(const std::function<double(double)>& f, double low, double high, double tolerance) {
-  // a is the newest point, b the end of opposite sign, c the point before.
-  double a = high, fa = f(high), b = low, fb = f(low), c = b, fc = fb, t = 0.5;
+  // a is the newest point, b the end of opposite sign; below, c is the point before.
+  double a = high, fa = f(high), b = low, fb = f(low), t = 0.5;
   if (fa > 0 || !(fb > 0)) return {low, high};
   tolerance = std::max(tolerance, 4.5e-16);  // two neighbouring doubles cannot be parted
   for (int i = 0; i < 400; ++i) {
@@ -22,10 +22,10 @@ Bracket narrow(const std::function<double(double)>& f, double low, double high, 
     if (x == a || x == b) break;
     const double fx = f(x);
     if (std::isnan(fx)) break;
-    if ((fx > 0) == (fa > 0)) {
-      c = a, fc = fa;
-    } else {
-      c = b, b = a, fc = fb, fb = fa;
+    double c = a, fc = fa;
+    if ((fx > 0) != (fa > 0)) {
+      c = b, fc = fb;
+      b = a, fb = fa;
     }
     a = x, fa = fx;
     const double xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
