@@ -331,7 +331,7 @@ Calibration calibrate(const Unknown& spec, Epsilon target, Delta delta,
     }
   }
   if (!crossing) crossing = find_crossing(spec, f, starting_value(spec));
-  double value;
+  double value = 0;
   if (whole) {
     if (numerical) f.options().tolerance = options.tolerance;
     value = refine_whole(f, *crossing);

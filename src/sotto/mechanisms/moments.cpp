@@ -131,7 +131,8 @@ std::array<int128, 3> MomentPlan::encode(double x, std::uint64_t record) const {
 Statistic MomentPlan::decode(std::span<const int128> noisy, double records) const {
   const double g = column_.granularity();
   const auto h = static_cast<double>(column_.half_width());
-  const auto weight = static_cast<double>((static_cast<int128>(column_.half_width()) + 1) / 2);
+  const int128 half_of_it = (static_cast<int128>(column_.half_width()) + 1) / 2;
+  const auto weight = static_cast<double>(half_of_it);
   double z[3] = {0, 0, 0};
   for (std::size_t i = 0; i < noisy.size(); ++i) z[i] = static_cast<double>(noisy[i]);
 

@@ -60,9 +60,9 @@ bool bernoulli_exp(Rng& rng, double x) {
   if (std::isinf(x)) return false;
   double whole = 0;
   const double fraction = std::modf(x, &whole);  // exact, like all that follows
-  for (; whole > 0;
-       whole = whole > 0x1p53 ? whole : whole - 1) {  // beyond 2^53 the loop ends by a failed coin
+  while (whole > 0) {
     if (!bernoulli_exp_one(rng)) return false;
+    if (whole <= 0x1p53) whole -= 1;  // beyond, the loop ends by a failed coin
   }
   int exponent = 0;
   const auto numerator =

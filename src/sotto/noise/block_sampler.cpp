@@ -139,7 +139,7 @@ Interval BlockSampler::decay_inside(std::uint32_t block, std::uint64_t place) co
 bool BlockSampler::settle_tail(Rng& rng, std::uint64_t coin, std::uint64_t& magnitude) const {
   // Block v of the tail with probability 2^-(v+1).
   unsigned v = 0;
-  std::uint64_t word;
+  std::uint64_t word = 0;
   while ((word = rng.next_u64()) == 0) v += 64;
   v += static_cast<unsigned>(std::countr_zero(word));
   const int bits = table_->block_bits + static_cast<int>(shape(law_).tail_bits);
