@@ -47,7 +47,7 @@ ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
   if (is_categorical() && column.missing == Missing::other) {
     std::string other = "other";
     while (std::find(labels_.begin(), labels_.end(), other) != labels_.end())
-      other = "(" + other + ")";  // a declared "other" is a category like any
+      other.insert(0, 1, '(').push_back(')');  // a declared "other" is a category like any
     labels_.push_back(other);
   }
 }

@@ -135,7 +135,7 @@ NpyHeader read_header(ByteSource& source, const std::string& label, const NpyLim
   if (source.read(start) != start.size() || std::string_view(start.data(), 6) != kMagic) {
     fail("not a .npy file");
   }
-  const int version = start[6];
+  const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3) fail("the version of the .npy format must be 1, 2 or 3");
   std::uint32_t length = 0;
   const std::size_t length_bytes = version == 1 ? 2 : 4;

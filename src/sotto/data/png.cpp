@@ -13,7 +13,7 @@ namespace sotto::detail {
 namespace {
 
 constexpr std::string_view kSignature("\x89PNG\r\n\x1a\n", 8);
-enum Colour : unsigned { kGrey = 0, kRgb = 2, kPalette = 3 };
+constexpr unsigned kGrey = 0, kRgb = 2, kPalette = 3;  // kinds of colour
 
 [[noreturn]] void fail(const std::string& label, std::string_view what,
                        std::string hint = "the file is damaged") {

@@ -201,6 +201,7 @@ std::vector<double> spectrum(const std::vector<Complex>& grid, std::size_t n) {
 // The spectrum on a grid of half the size: high frequencies are dropped, then folded.
 std::vector<double> halved(std::vector<double> full, std::size_t n) {
   const std::size_t m = n / 2, first = n / 4, end = first + m;
+  if (m == 0) invariant_broken("a spectrum of one point has no half");
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < n; ++c)
       if ((r >= first && r < end) || (c >= first && c < end)) full[r * n + c] = 0;

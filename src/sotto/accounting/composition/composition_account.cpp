@@ -228,7 +228,7 @@ struct GdpCost {
 GdpCost gdp_cost(const Event& event, Relation relation) {
   GdpCost total;
   for (const Run& run : run_lengths(event)) {
-    double square;
+    double square = 0;
     if (const auto mu = gdp_parameter(run.event, relation)) {
       square = multiply_up(*mu, *mu);
     } else if (const auto pair = pure_parameters(run.event, relation); pair && pair->delta == 0) {

@@ -38,7 +38,7 @@ double concentrated(double noise_multiplier) {
 std::optional<double> gdp_parameter(const Event& event, Relation relation) {
   double sum = 0;
   for (const Run& run : run_lengths(event)) {
-    double square;
+    double square = 0;
     if (const auto* g = run.event.get_if<GaussianEvent>()) {
       square = 1 / g->noise_multiplier(relation) / g->noise_multiplier(relation);
     } else if (const auto* e = run.event.get_if<GdpEvent>()) {

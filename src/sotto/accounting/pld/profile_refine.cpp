@@ -2,6 +2,7 @@
 // until the bounds meet or the limits of work are reached.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sotto/accounting/pld/profile.hpp"
 #include "sotto/core/error.hpp"
@@ -254,7 +255,8 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
     const CertifiedInterval before = best;
     try {
       const CertifiedInterval now = one_direction(question, grids, h, candidate);
-      if (now.upper <= best.upper || out.h == 0) out.grids = std::move(grids), out.h = h, made = 0;
+      if (now.upper <= best.upper || out.h == 0)
+        out.grids = std::exchange(grids, {}), out.h = h, made = 0;
       best = {std::min(best.upper, now.upper), std::max(best.lower, now.lower)};
     } catch (const WindowTooWide& wide) {
       if (cells > most && std::isfinite(best.upper)) break;

@@ -83,7 +83,7 @@ double renyi_laplace(double t, double order) {
     }
     return widen_up(std::log1p(sum) / m, kSlack);
   }
-  double log_a;
+  double log_a = 0;
   if (m * t < 600) {
     log_a = std::log1p((a * std::expm1(m * t) + m * std::expm1(-a * t)) / whole);
   } else {

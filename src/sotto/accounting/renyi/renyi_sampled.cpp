@@ -53,7 +53,7 @@ double interpolate_integer_orders(const std::function<double(std::uint64_t)>& di
 double renyi_sampled_gaussian(double rate, double s, double order) {
   const double plain = widen_up(order / (2 * s * s), 4 * kUlp);
   if (rate == 1) return plain;
-  double value;
+  double value = 0;
   if (order == std::floor(order)) {
     value = sampled_gaussian_integer(rate, s, static_cast<std::uint64_t>(order));
   } else if (order > kQuadratureOrder || 1 / s > kSteepest) {
