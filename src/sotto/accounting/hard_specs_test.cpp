@@ -402,6 +402,46 @@ TEST(HardSpecs, TinyLossesAtATinyDeltaAreBounded) {
   EXPECT_GE(b.lower, 3.58e-7);
 }
 
+// A draw of one in a hundred million loses two thousand, which δ covers whole: a grid that reaches
+// there says 1.6 of what loses .05. Without the draw, at what it leaves of δ, the rest is the same.
+TEST(HardSpecs, RareLossesThatDeltaCoversDoNotBlurTheRest) {
+  const double rate = 7.24e-9, delta = 3.5e-8;
+  const auto rest = [](double scale) {
+    return compose(
+        {repeat(poisson_sampled(RandomizedResponseEvent{0.033, 109}, 0.026), 120),
+         DiscreteLaplaceEvent{.scale = scale, .sensitivity = 1, .granularity = 1.0 / 162}});
+  };
+  for (const Event& rare : {Event(ExponentialEvent{2043}), Event(PureEvent{2043}),
+                            Event(GaussianEvent::from_multiplier(0.01))}) {
+    double before = 0;
+    for (const double scale : {24.0, 7.7}) {
+      const Bound alone = by(Accountant::pld, {Relation::add_remove, {rest(scale)}}, delta - rate);
+      const Spec spec{Relation::add_remove, {rest(scale), poisson_sampled(rare, rate)}};
+      Bound coarse;
+      EXPECT_LT(seconds_of([&] {
+                  coarse = epsilon(spec, Delta(delta),
+                                   {.accountant = Accountant::pld, .tolerance = 3e-2});
+                }),
+                3);
+      const Bound fine = by(Accountant::pld, spec, delta);
+      for (const Bound& b : {coarse, fine}) {
+        EXPECT_GE(b.upper, alone.lower) << rare.name();
+        EXPECT_LE(b.upper, alone.upper * 1.03) << rare.name();
+        EXPECT_LE(b.lower, alone.upper) << rare.name();
+        EXPECT_GE(b.lower, alone.lower * 0.97) << rare.name();
+      }
+      EXPECT_GT(coarse.lower, before);
+      before = coarse.upper;
+      // Where the rest loses nothing more, δ is the draw.
+      const Bound far = sotto::delta(spec, 1, {.accountant = Accountant::pld, .tolerance = 1e-2});
+      EXPECT_LE(far.upper, rate * (1 + 1e-6)) << rare.name();
+      EXPECT_GE(far.upper, rate * (1 - 1e-6)) << rare.name();
+      EXPECT_GE(far.lower, rate * (1 - 1e-3)) << rare.name();
+      EXPECT_LE(far.lower, far.upper) << rare.name();
+    }
+  }
+}
+
 // What a curve keeps is made when it is first asked for, whoever asks.
 TEST(HardSpecs, ACurveMayBeAskedByManyThreads) {
   PrivateSelectionEvent chosen;

@@ -95,6 +95,7 @@ TiltedSum::TiltedSum(std::span<const StepRun> runs, double h, double theta, Boun
     uses += t;
     infinite_log += t * std::log1p(-std::min(1.0, run.law.infinite));
     shift_ += t * run.law.shift;
+    far_ += t * run.law.far;
     const double extent = std::max(std::abs(static_cast<double>(run.law.point.front())),
                                    std::abs(static_cast<double>(run.law.point.back())));
     const double exponent = theta * h * extent + std::abs(k) + 8;
@@ -249,7 +250,7 @@ double TiltedSum::raw(std::size_t j, double epsilon) const {
            constant_;
   return std::exp(std::min(700.0, scale - slack_)) *
              (exact - rounding - noise - wrapped(epsilon) * std::exp(theta_ * (loss - epsilon))) +
-         constant_;
+         constant_ - far_ * std::exp(std::min(700.0, epsilon));
 }
 
 double TiltedSum::round_off(double epsilon) const {
@@ -261,7 +262,8 @@ double TiltedSum::delta(double epsilon) const {
   if (e < bottom_) return side_ == BoundSide::upper ? 1 : 0;
   const double position = std::ceil(e / h_) - static_cast<double>(first_);
   if (position >= static_cast<double>(size() - 1))
-    return side_ == BoundSide::upper ? std::min(1.0, raw(size() - 1, e)) : 0;
+    return side_ == BoundSide::upper ? std::min(1.0, raw(size() - 1, e))
+                                     : std::max(0.0, constant_ - far_ * std::exp(e));
   return std::clamp(raw(static_cast<std::size_t>(std::max(0.0, position)), e), 0.0, 1.0);
 }
 

@@ -81,6 +81,7 @@ class TiltedSum {
       0;  // bound of everything that is not the true tilted mass, relative to e^{K − θε}
   double constant_ = 0;  // absolute charge: mass at ∞ and above the window
   double slack_ = 0, shift_ = 0;
+  double far_ = 0;  // see StepLaw::far: at ε at most e^ε times that much was counted too much
   double rounding_ = 0;  // relative error of the suffix sums
   double width_ = 0, summing_ = 0, hint_ = 0;
   std::vector<ChernoffSlope> above_;

@@ -19,6 +19,8 @@ LossLaw gaussian_by_grid(double mu) {
 
 LossLaw sampled_gaussian(double sigma, double q) { return sampled_law(gaussian_law(1 / sigma), q); }
 
+LossLaw bounded_range_law(double epsilon) { return bounded_range_run(epsilon).upper; }
+
 LawRun times(LossLaw law, std::uint64_t count) {
   LawRun run;
   run.upper = std::move(law);
@@ -79,6 +81,53 @@ TEST(PldGrid, UpperAndLowerLawsEncloseTheClosedFormAtEveryEpsilon) {
         EXPECT_GE(step_delta(upper_back, h, epsilon), back * (1 - 1e-12) - 1e-15);
         EXPECT_LE(step_delta(lower_back, h, epsilon), back * (1 + 1e-12) + 1e-15);
       }
+    }
+  }
+}
+
+// Losses beyond the end are taken as without end: too much above, and taken off again below.
+TEST(PldGrid, LawsThatEndEarlyEncloseTheClosedForm) {
+  for (const LossLaw& law :
+       {sampled_gaussian(0.3, 0.01), sampled_gaussian(0.05, 1e-4), laplace_law(9),
+        sampled_law(laplace_law(40), 1e-3), sampled_law(bounded_range_law(300), 1e-5),
+        bounded_range_law(12), folded(sampled_gaussian(0.2, 0.05)), gaussian_law(4),
+        revealed_law(bounded_range_law(60), 1e-3)}) {
+    for (const double end : {0.5, 4.0, 8.0}) {
+      const CellGrid grid = discretise(bounded_law(law, end), 1e-2, 1e-30);
+      for (const double epsilon : {0.0, 0.1, 0.4, 2.0, 6.0, 20.0}) {
+        for (const bool reverse : {false, true}) {
+          const CellGrid g = reverse ? grid.mirrored() : grid;
+          const double exact =
+              reverse ? law.reverse_hockey_stick(epsilon) : law.hockey_stick(epsilon);
+          EXPECT_GE(step_delta(g.upper_step(), 1e-2, epsilon), exact * (1 - 1e-10));
+          const StepLaw low = g.lower_step();
+          EXPECT_LE(step_delta(low, 1e-2, epsilon) - low.far * std::exp(epsilon),
+                    exact * (1 + 1e-10));
+          if (epsilon + 3 < end) {
+            const double worse =
+                std::max(law.hockey_stick(epsilon), law.reverse_hockey_stick(epsilon));
+            EXPECT_LE(step_delta(g.upper_step(), 1e-2, epsilon), worse * 1.06) << end;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(PldGrid, TheEndsOfAnExponentialPieceAddUp) {
+  for (const double gamma : {1.0, 0.2, 1e-9}) {
+    const ExponentialPiece piece{.top = 0.31, .range = 3.7, .gamma = gamma};
+    for (const double z : {-3.7, -3.0, 0.0, 1.4, 3.7}) {
+      EXPECT_NEAR(piece.below(z).p + piece.above(z).p, piece.mass(), 1e-15);
+      EXPECT_NEAR(piece.below(z).q + piece.above(z).q, piece.mass(), 1e-15);
+      PieceTail sum;  // the rectangle rule in the middle of ten thousand strips
+      for (int i = 0; i < 10'000; ++i) {
+        const double width = (3.7 - z) / 10'000;
+        const PieceNode n = piece.at(z + (i + 0.5) * width);
+        sum.p += n.p * width, sum.q += n.q * width;
+      }
+      EXPECT_NEAR(piece.above(z).p, sum.p, 1e-7);
+      EXPECT_NEAR(piece.above(z).q, sum.q, 1e-7);
     }
   }
 }
@@ -155,6 +204,56 @@ TEST(PldCompose, RandomizedResponseOnItsOwnGridIsExact) {
         EXPECT_GE(d.upper, exact * (1 - 1e-9)) << eps0 << " " << k << " " << share;
         EXPECT_LE(d.lower, exact * (1 + 1e-9));
         EXPECT_LE(d.upper, exact * (1 + 1e-5) + 1e-300) << eps0 << " " << k << " " << share;
+      }
+    }
+  }
+}
+
+// A few atoms each, all products written out: the largest losses are a hundred times the answer.
+double product_delta(const std::vector<LossLaw>& laws, double epsilon, bool reverse) {
+  std::vector<LossAtom> all = {{0, 1, 1}};
+  for (const LossLaw& law : laws) {
+    std::vector<LossAtom> more;
+    for (const LossAtom& a : all)
+      for (const LossAtom& b : law.atoms) more.push_back({a.loss + b.loss, a.p * b.p, a.q * b.q});
+    all = std::move(more);
+  }
+  double sum = 0;
+  for (const LossAtom& a : all) {
+    const double loss = reverse ? -a.loss : a.loss;
+    if (loss > epsilon) sum += (reverse ? a.q : a.p) * -std::expm1(epsilon - loss);
+  }
+  return sum;
+}
+
+TEST(PldProfile, RareAndHugeLossesBesideSmallOnesAreEnclosed) {
+  for (const double rate : {1e-3, 1e-6, 2e-11}) {
+    for (const double huge : {250.0, 700.0}) {
+      const std::vector<LossLaw> laws = {
+          sampled_law(approximate_law(huge, 0), rate), sampled_law(approximate_law(huge, 0), rate),
+          approximate_law(0.3, 0), sampled_law(approximate_law(0.2, 0), 0.5),
+          revealed_law(approximate_law(huge / 2, 0), rate)};
+      std::vector<LawRun> runs;
+      for (const LossLaw& law : laws) runs.push_back(times(law, 1));
+      const PrivacyProfile profile(runs);
+      for (const double epsilon : {0.0, 0.1, 0.31, 0.5, 3.0}) {
+        for (const bool reverse : {false, true}) {
+          const double exact = product_delta(laws, epsilon, reverse);
+          const CertifiedInterval d =
+              profile.delta(epsilon, 1e-3, reverse ? Direction::addition : Direction::removal);
+          EXPECT_GE(d.upper, exact * (1 - 1e-10)) << rate << " " << huge << " " << epsilon;
+          EXPECT_LE(d.lower, exact * (1 + 1e-10)) << rate << " " << huge << " " << epsilon;
+          EXPECT_LE(d.upper, exact * 1.02 + 1e-14) << rate << " " << huge << " " << epsilon;
+        }
+      }
+      for (const double delta : {0.02, 4 * rate, 3.1 * rate}) {
+        const CertifiedInterval e = profile.epsilon(delta, 1e-3);
+        const auto worse = [&](double epsilon) {
+          return std::max(product_delta(laws, epsilon, false), product_delta(laws, epsilon, true));
+        };
+        EXPECT_LE(worse(e.upper), delta * (1 + 1e-10)) << rate << " " << huge << " " << delta;
+        EXPECT_GE(worse(e.lower * (1 - 1e-9)), delta * (1 - 1e-10)) << rate << " " << huge;
+        EXPECT_LE(e.upper, 0.51) << rate << " " << huge << " " << delta;
       }
     }
   }

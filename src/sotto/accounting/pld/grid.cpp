@@ -14,6 +14,7 @@ namespace {
 // Bound of the relative error of a mass: the quadrature rule, the exponentials in a density and the
 // sums.
 constexpr double kMassError = 2e-13;
+constexpr double kOutsideError = 1e-10;  // of the mass beyond the bounds of a law
 // An atom this close to a grid point, as a fraction of h, counts as on it.
 constexpr double kSnap = 1e-10;
 constexpr int kMostDoublings = 10;
@@ -32,15 +33,22 @@ struct Range {
   }
 };
 
-// Where a piece begins and ends: tails are cut off, a piece that is all tail is empty, and a folded
-// law has no losses below 0.
+// Where a piece begins and ends: tails are cut off, and so are losses outside of the law's bounds; a
+// piece that is all tail is empty, and a folded law has no losses below 0.
 template <class Piece>
-std::pair<double, double> extent(const Piece& piece, double tail, bool fold) {
+std::pair<double, double> extent(const Piece& piece, double tail, const LossLaw& law) {
   const double mass = piece.mass();
   if (mass <= 4 * tail) return {1, 0};
-  const double z0 =
-      fold ? std::max(piece.low(tail / mass), piece.where(0)) : piece.low(tail / mass);
-  return {z0, std::max(z0, piece.high(tail / mass))};
+  double z0 = piece.low(tail / mass);
+  if (law.fold) z0 = std::max(z0, piece.where(0));
+  double z1 = std::max(z0, piece.high(tail / mass));
+  if (law.highest < kInfinity) z1 = std::min(z1, piece.where(law.highest));
+  if (law.lowest > -kInfinity) z0 = std::max(z0, piece.where(law.lowest));
+  return {z0, z1};
+}
+
+bool inside(const LossLaw& law, const LossAtom& atom) {
+  return atom.loss >= law.lowest && atom.loss <= law.highest;
 }
 
 // Losses that change fast over the noise are many thousands: laws that protect anything need a few
@@ -106,8 +114,8 @@ CellGrid::CellGrid(double h, std::vector<std::int64_t> points)
 }
 
 template <class Piece>
-void CellGrid::integrate(const Piece& piece, double tail, bool fold) {
-  const auto [z0, z1] = extent(piece, tail, fold);
+void CellGrid::integrate(const Piece& piece, double tail, const LossLaw& law) {
+  const auto [z0, z1] = extent(piece, tail, law);
   if (!(z0 < z1)) {
     high_.p += piece.mass();
     high_.q += piece.mass();
@@ -119,7 +127,7 @@ void CellGrid::integrate(const Piece& piece, double tail, bool fold) {
         "the pld accountant cannot express a law with so little noise: it would take minutes",
         "add noise: a loss of many thousands protects nothing");
   }
-  const double start = fold ? 0.0 : piece.at(z0).loss;
+  const double start = law.fold ? 0.0 : piece.at(z0).loss;
   auto k = static_cast<std::size_t>(std::upper_bound(loss_.begin(), loss_.end(), start) -
                                     loss_.begin()) -
            1;
@@ -136,7 +144,7 @@ void CellGrid::integrate(const Piece& piece, double tail, bool fold) {
       from = to;
     }
   }
-  const PieceTail below = fold ? PieceTail{} : piece.below(z0), above = piece.above(from);
+  const PieceTail below = law.fold ? PieceTail{} : piece.below(z0), above = piece.above(from);
   low_.p += below.p;
   low_.q += below.q;
   high_.p += above.p;
@@ -181,6 +189,7 @@ CellGrid CellGrid::mirrored() const {
   }
   out.low_ = {high_.q, high_.p};
   out.high_ = {low_.q, low_.p};
+  out.outside_ = {{outside_.below.q, outside_.below.p}, {outside_.above.q, outside_.above.p}};
   out.p_infinite_ = q_infinite_;
   out.q_infinite_ = p_infinite_;
   out.charged_ = charged_;
@@ -214,6 +223,7 @@ void CellGrid::fold(double p_infinite_of_law) {
   out.cell_[zero] += rest;
   out.high_ = high_;
   out.low_ = {high_.q, high_.p};
+  out.outside_ = outside_;
   out.p_infinite_ = out.q_infinite_ = p_infinite_of_law;
   out.charged_ = charged_;
   out.shift_ = shift_;
@@ -224,14 +234,19 @@ void CellGrid::fold(double p_infinite_of_law) {
 StepLaw CellGrid::upper_step() const {
   // What was cut off at either end counts as lost: it is a fraction of δ chosen to be negligible.
   // So does mass that is not there: the mirror image of masses below the smallest number.
-  double lost = p_infinite_ + charged_ + high_.p + low_.p, held = 0;
+  double lost = p_infinite_ + charged_ + high_.p + low_.p +
+                kOutsideError * (outside_.above.p + outside_.below.p),
+         held = 0;
   for (double p : upper_) held += p;
   if (const double missing = 1 - held - lost; missing > kMassRounding) lost += missing;
-  return {point_, upper_, lost, shift_, slack_};
+  return {point_, upper_, lost, 0, shift_, slack_};
 }
 
 StepLaw CellGrid::lower_step() const {
-  return {point_, merge_cells(loss_, cell_, surplus_), p_infinite_, shift_, slack_};
+  StepLaw law{point_, merge_cells(loss_, cell_, surplus_), p_infinite_, 0, shift_, slack_};
+  law.infinite += outside_.above.p * (1 - kOutsideError);
+  law.far = outside_.above.q * (1 + kOutsideError);
+  return law;
 }
 
 namespace {
@@ -244,11 +259,12 @@ struct Extent {
 Extent extent_of(const LossLaw& law, double tail) {
   Extent e;
   if (law.fold) e.losses.include(0);
-  for (const LossAtom& a : law.atoms) e.losses.include(a.loss);
+  for (const LossAtom& a : law.atoms)
+    if (inside(law, a)) e.losses.include(a.loss);
   for (const LossPiece& piece : law.pieces) {
     std::visit(
         [&](const auto& x) {
-          const auto [z0, z1] = extent(x, tail, law.fold);
+          const auto [z0, z1] = extent(x, tail, law);
           if (!(z0 < z1)) return;
           if ((z1 - z0) * x.growth(z1) > 3e7) {
             throw AccountingError(
@@ -285,9 +301,17 @@ CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& p
   }
   CellGrid grid(h, grid_points(range, h, plan));
   for (const LossPiece& piece : law.pieces) {
-    std::visit([&](const auto& x) { grid.integrate(x, tail, law.fold); }, piece);
+    std::visit([&](const auto& x) { grid.integrate(x, tail, law); }, piece);
   }
-  for (const LossAtom& a : law.atoms) grid.add_atom(a.loss, a.p);
+  for (const LossAtom& a : law.atoms) {
+    if (inside(law, a)) {
+      grid.add_atom(a.loss, a.p);
+    } else {
+      PieceTail& end = a.loss > law.highest ? grid.high_ : grid.low_;
+      end.p += a.p, end.q += a.q;
+    }
+  }
+  grid.outside_ = mass_outside(law, law.lowest, law.highest);
   const double largest = std::max(std::abs(range.low), std::abs(range.high));
   grid.charged_ = law.charged;
   grid.slack_ = law.slack + kMassError + 2 * kUlp * reach * reach;
@@ -306,7 +330,7 @@ std::vector<LossNode> loss_nodes(const LossLaw& law, double tail) {
   for (const LossPiece& piece : law.pieces) {
     std::visit(
         [&](const auto& x) {
-          const auto [z0, z1] = extent(x, tail, law.fold);
+          const auto [z0, z1] = extent(x, tail, law);
           const int panels = static_cast<int>(std::ceil(std::min(1e6, (z1 - z0) / 0.5)));
           for (int i = 0; i < panels; ++i) {
             const double width = (z1 - z0) / panels;
@@ -317,7 +341,8 @@ std::vector<LossNode> loss_nodes(const LossLaw& law, double tail) {
         },
         piece);
   }
-  for (const LossAtom& a : law.atoms) nodes.push_back({a.loss, a.p});
+  for (const LossAtom& a : law.atoms)
+    if (inside(law, a)) nodes.push_back({a.loss, a.p});
   if (law.fold) {
     const std::size_t n = nodes.size();
     double rest = 1;

@@ -27,6 +27,7 @@ struct StepLaw {
   std::vector<std::int64_t> point;  // increasing
   std::vector<double> mass;
   double infinite = 0;  // mass at +∞
+  double far = 0;       // for lower laws: Q-mass of the losses that are taken as +∞ and are not
   double shift = 0;     // the loss of one use is known up to this
   double slack = 0;     // and its masses up to the factor e^{±slack}
 };
@@ -58,7 +59,7 @@ class CellGrid {
  private:
   friend CellGrid discretise(const LossLaw& law, double h, double tail, const GridPlan& plan);
   template <class Piece>
-  void integrate(const Piece& piece, double tail, bool fold);
+  void integrate(const Piece& piece, double tail, const LossLaw& law);
   // loss between points k and k + 1, which are w apart; width: 1 − e^{−w}
   void add_in(std::size_t k, bool upper_half, double loss, double p, double width);
   void add_atom(double loss, double p);
@@ -71,6 +72,7 @@ class CellGrid {
   std::vector<double> cell_,
       surplus_;  // P-mass of the cell around a point, and ∫ (1 − e^{point − L}) dP over it
   PieceTail low_, high_;  // masses beyond the range of the grid
+  Outside outside_;       // of these, masses beyond the bounds of the law
   double p_infinite_ = 0, q_infinite_ = 0, charged_ = 0, shift_ = 0, slack_ = 0;
   double panels_ = 0;  // of the integrals so far: what they cost
 };

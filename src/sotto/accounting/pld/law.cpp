@@ -132,6 +132,30 @@ bool trim(LossLaw& law, double tail) {
   return law.atoms.size() + law.pieces.size() < parts;
 }
 
+LossLaw bounded_law(LossLaw law, double end) {
+  law.lowest = -end, law.highest = end;
+  return law;
+}
+
+Outside mass_outside(const LossLaw& law, double lowest, double highest) {
+  Outside sum;
+  const auto add = [](PieceTail& to, const PieceTail& more) { to.p += more.p, to.q += more.q; };
+  for (const LossAtom& a : law.atoms) {
+    if (a.loss > highest) add(sum.above, {a.p, a.q});
+    if (a.loss < lowest) add(sum.below, {a.p, a.q});
+  }
+  for (const LossPiece& piece : law.pieces) {
+    std::visit(
+        [&](const auto& x) {
+          if (highest < kInfinity) add(sum.above, x.above(x.where(highest)));
+          if (lowest > -kInfinity) add(sum.below, x.below(x.where(lowest)));
+        },
+        piece);
+  }
+  if (law.fold) sum.below = {sum.above.q, sum.above.p};
+  return sum;
+}
+
 DeltaCurve falling_curve(double end, int knots, const std::function<double(double)>& delta) {
   constexpr double kFlat = 1e-9;
   DeltaCurve curve;

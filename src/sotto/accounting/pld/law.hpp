@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sotto/accounting/pld/piece.hpp"
+#include "sotto/core/numeric/outward.hpp"
 
 namespace sotto {
 
@@ -37,6 +38,8 @@ struct LossLaw {
   // rest of the mass has loss 0.
   bool fold = false;
   bool symmetric = false;
+  // Losses outside of these are taken as without end (bounded_law).
+  double lowest = -kInfinity, highest = kInfinity;
   double shift = 0;  // the true loss of one use may exceed the stated one by this much
   double slack = 0;  // and its masses by the factor e^slack
 
@@ -57,6 +60,15 @@ LossLaw mixed_law(const std::vector<LossLaw>& laws, const std::vector<double>& w
 // The law without atoms and pieces whose masses together are at most `tail`, which is charged
 // instead: losses too rare to matter would only widen the range. True when something was dropped.
 bool trim(LossLaw& law, double tail);
+
+// The law with losses beyond ±end taken as without end: they count whole at every ε far below, so
+// that a grid need not reach them.
+LossLaw bounded_law(LossLaw law, double end);
+// Masses of losses above `highest` and below `lowest`.
+struct Outside {
+  PieceTail above, below;
+};
+Outside mass_outside(const LossLaw& law, double lowest, double highest);
 
 // The symmetric law of an upper bound of δ(ε), ε ≥ 0, that holds in both directions: the bound is
 // asked at `knots` even steps of [0, end], and the law is that of the largest convex function of

@@ -119,6 +119,20 @@ double exponential_base_stick(const ExponentialPiece& piece, double l0) {
 }  // namespace
 
 double ExponentialPiece::mass() const { return -2 * top * std::expm1(-range); }
+// A above l is 2·top·(1 − e^{(l−range)/2}), and B the same times e^{−(l+range)/2}; below −l both
+// have changed places.
+PieceTail ExponentialPiece::above(double l) const {
+  if (!(l < range)) return {};
+  const double from = std::max(l, -range), a = -2 * top * std::expm1(0.5 * (from - range));
+  const double b = a * std::exp(-0.5 * (from + range));
+  return {(1 - gamma) * b + gamma * a, b};
+}
+PieceTail ExponentialPiece::below(double l) const {
+  if (!(l > -range)) return {};
+  const double to = std::min(l, range), b = -2 * top * std::expm1(-0.5 * (to + range));
+  const double a = b * std::exp(0.5 * (to - range));
+  return {(1 - gamma) * b + gamma * a, b};
+}
 double ExponentialPiece::hockey_stick(double epsilon) const {
   return sampled_hockey_stick(epsilon, gamma, mass(),
                               [&](double e) { return exponential_base_stick(*this, e); });

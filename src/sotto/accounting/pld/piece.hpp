@@ -54,8 +54,8 @@ struct ExponentialPiece {
   PieceNode at(double z) const;
   double where(double loss, double hint = 0) const;
   double growth(double) const { return 1.5; }
-  PieceTail below(double) const { return {}; }
-  PieceTail above(double) const { return {}; }
+  PieceTail below(double z) const;
+  PieceTail above(double z) const;
   double hockey_stick(double epsilon) const;
   double reverse_hockey_stick(double epsilon) const;
 };

@@ -14,12 +14,13 @@ namespace {
 // Over so wide a loss a fine grid takes long and says nothing that matters. Mixtures, whose cells
 // are the slowest, are not computed at all.
 constexpr double kMeaningless = 1e5;
-constexpr double kCoarse = 2e-2;  // a tolerance for which little work is done
 constexpr double kRough = 3e-2;
+constexpr double kFarAbove = 20;    // above ε, so that losses count whole but for e^{−20}
 constexpr double kMixtureCell = 8;  // price of a cell of a mixture, whose loss has no inverse
 
 const GaussianPiece* plain_gaussian(const LossLaw& law) {
-  if (law.p_infinite > 0 || !law.atoms.empty() || law.pieces.size() != 1 || law.fold)
+  if (law.p_infinite > 0 || !law.atoms.empty() || law.pieces.size() != 1 || law.fold ||
+      law.highest < kInfinity)
     return nullptr;
   const auto* g = std::get_if<GaussianPiece>(&law.pieces.front());
   return g && g->gamma == 1 && g->weight == 1 ? g : nullptr;
@@ -54,7 +55,10 @@ class GaussianSum {
 
 double lowest_loss(const LossLaw& law, bool highest) {
   double x = highest ? -kInfinity : kInfinity;
-  const auto include = [&](double l) { x = highest ? std::max(x, l) : std::min(x, l); };
+  const auto include = [&](double l) {
+    l = std::clamp(l, law.lowest, law.highest);
+    x = highest ? std::max(x, l) : std::min(x, l);
+  };
   for (const LossAtom& a : law.atoms) include(a.loss);
   for (const LossPiece& piece : law.pieces) {
     std::visit([&](const auto& p) { include(p.at(highest ? p.high(1e-12) : p.low(1e-12)).loss); },
@@ -63,7 +67,7 @@ double lowest_loss(const LossLaw& law, bool highest) {
   return std::isfinite(x) ? x : 0;
 }
 
-// The largest loss of one use in either direction; ∞ when it has no end.
+// The largest loss of one use in either direction that counts as one; ∞ when it has no end.
 double largest_loss(const LossLaw& law) {
   double x = 0;
   for (const LossAtom& a : law.atoms) x = std::max(x, std::abs(a.loss));
@@ -73,7 +77,7 @@ double largest_loss(const LossLaw& law) {
                  e ? std::max(sampled_loss(e->range, e->gamma), -sampled_loss(-e->range, e->gamma))
                    : kInfinity);
   }
-  return x;
+  return std::min(x, std::max(law.highest, -law.lowest));
 }
 
 bool multiple_of(double loss, double base) {
@@ -99,9 +103,10 @@ PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)
   for (const LawRun& run : runs_) {
     const double t = static_cast<double>(run.count);
     largest_total_ += t * (largest_loss(run.upper) + run.upper.shift);
-    lost_ += t * (run.upper.charged + (run.upper.symmetric
-                                           ? run.upper.p_infinite
-                                           : std::max(run.upper.p_infinite, run.upper.q_infinite)));
+    const Outside outside = mass_outside(run.upper, run.upper.lowest, run.upper.highest);
+    lost_ += t * (run.upper.charged + 1.0000000001 * std::max(outside.above.p, outside.below.q) +
+                  (run.upper.symmetric ? run.upper.p_infinite
+                                       : std::max(run.upper.p_infinite, run.upper.q_infinite)));
   }
   largest_total_ = widen_up(largest_total_, 1e-12);
 }
@@ -146,34 +151,95 @@ void PrivacyProfile::find_anchor() {
   for (const LawRun& run : runs_) {
     const bool aligned =
         anchor_ > 0 && run.upper.pieces.empty() && !run.upper.fold &&
-        std::all_of(run.upper.atoms.begin(), run.upper.atoms.end(),
-                    [&](const LossAtom& a) { return multiple_of(a.loss, anchor_); });
+        std::all_of(run.upper.atoms.begin(), run.upper.atoms.end(), [&](const LossAtom& a) {
+          return multiple_of(a.loss, anchor_) || a.loss > run.upper.highest ||
+                 a.loss < run.upper.lowest;
+        });
     if (!aligned) off_grid_ += static_cast<double>(run.count);
   }
+}
+
+double PrivacyProfile::mass_beyond(double end) const {
+  double sum = 0;
+  for (const LawRun& run : runs_) {
+    const auto [above, below] = mass_outside(run.upper, -end, end);
+    sum += static_cast<double>(run.count) * (above.p + above.q + below.p + below.q);
+  }
+  return sum;
+}
+
+PrivacyProfile PrivacyProfile::bounded(double end) const {
+  std::vector<LawRun> runs = runs_;
+  for (LawRun& run : runs) {
+    run.upper = bounded_law(std::move(run.upper), end);
+    if (run.lower) run.lower = bounded_law(std::move(*run.lower), end);
+    if (run.attained_at)
+      run.attained_at = [law = std::move(run.attained_at), end](double theta) {
+        return bounded_law(law(theta), end);
+      };
+  }
+  return PrivacyProfile(std::move(runs));
+}
+
+// Losses far above ε count whole wherever they are: it is enough to know how likely they are. What
+// a direction is charged for those of the other, e^{−end} times their mass there, is next to
+// nothing. Nothing where the range would not be much narrower.
+std::optional<PrivacyProfile::Bounded> PrivacyProfile::without_far_losses(
+    const Question& question, Direction direction) const {
+  constexpr double kNarrower = 0.25;
+  if (runs_.front().upper.highest < kInfinity) return std::nullopt;
+  const auto far = [](double epsilon) { return kFarAbove + 1.5 * epsilon; };
+  double end = question.for_epsilon ? 1.2 * kFarAbove : far(question.value);
+  for (;; end *= 2) {
+    if (!(2 * end < kNarrower * range_)) return std::nullopt;
+    if (!question.for_epsilon) break;
+    const PrivacyProfile near = bounded(end);
+    if (near.lost_ < question.value && far(near.setting_for(question, direction).about) < end)
+      break;
+  }
+  // There may be nothing long before.
+  const double beyond = mass_beyond(end),
+               most = beyond + 1e-3 * question.tolerance *
+                                   std::max(beyond, question.for_epsilon ? question.value : 0);
+  double low = 0, high = end;
+  for (int i = 0; i < 40 && high - low > 1e-3 * high; ++i) {
+    const double middle = 0.5 * (low + high);
+    (mass_beyond(middle) <= most ? high : low) = middle;
+  }
+  return Bounded{bounded(high), end};
+}
+
+// Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated. A
+// fraction f of δ costs f/θ in ε, and θε is seldom below 5.
+PrivacyProfile::Setting PrivacyProfile::setting_for(const Question& question,
+                                                    Direction direction) const {
+  Setting s;
+  const auto estimate = [&](double delta) {
+    s.tail = std::clamp(0.01 * question.tolerance * delta / uses_, 1e-290, 1e-12);
+    s.moments = {};
+    for (const LawRun& run : runs_) s.moments.add(loss_nodes(run.upper, s.tail), run.count);
+    s.candidates = candidates_for(question, s.moments, direction);
+  };
+  estimate(question.for_epsilon ? question.value : 1e-30);
+  if (!question.for_epsilon) estimate(std::exp(s.candidates.front().saddle.log_delta));
+  s.about = question.for_epsilon ? s.candidates.front().saddle.epsilon : question.value;
+  return s;
 }
 
 CertifiedInterval PrivacyProfile::answer(const Question& question, Direction direction) const {
   if (runs_.empty()) return {};
   if (uses_ == 1) return exact(question, direction);
-  // Tails of a fraction of δ are charged instead of computed. δ is the question or is estimated. A
-  // fraction f of δ costs f/θ in ε, and θε is seldom below 5.
-  const auto tail_for = [&](double delta) {
-    return std::clamp(0.01 * question.tolerance * delta / uses_, 1e-290, 1e-12);
-  };
-  const auto moments_for = [&](double tail) {
-    LossMoments m;
-    for (const LawRun& run : runs_) m.add(loss_nodes(run.upper, tail), run.count);
-    return m;
-  };
-  double tail = tail_for(question.for_epsilon ? question.value : 1e-30);
-  LossMoments moments = moments_for(tail);
-  std::vector<Candidate> candidates = candidates_for(question, moments, direction);
-  if (!question.for_epsilon) {
-    tail = tail_for(std::exp(candidates.front().saddle.log_delta));
-    moments = moments_for(tail);
-    candidates = candidates_for(question, moments, direction);
+  CertifiedInterval known{question.for_epsilon ? kInfinity : 1, 0};
+  if (const auto near = without_far_losses(question, direction)) {
+    try {
+      known = near->profile.answer(question, direction);
+      work_ = near->profile.work_;
+      if (!question.for_epsilon || known.upper + 0.75 * kFarAbove <= near->end) return known;
+    } catch (const AccountingError&) {
+      // Then they are needed.
+    }
   }
-  const double about = question.for_epsilon ? candidates.front().saddle.epsilon : question.value;
+  const auto [moments, candidates, tail, about] = setting_for(question, direction);
   if (about > kMeaningless) {
     if (cell_price_ > 1)
       throw AccountingError(
@@ -202,11 +268,12 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     const CertifiedInterval other = refine(question, c, moments, tail).interval;
     best = {std::max(best.upper, other.upper), std::max(best.lower, other.lower)};
   }
+  best = {std::min(best.upper, known.upper), std::max(best.lower, known.lower)};
   // Little work is done for a coarse tolerance; where that saw next to nothing, some more is.
-  if (question.for_epsilon && question.tolerance >= kCoarse && about <= kMeaningless &&
+  if (question.for_epsilon && question.tolerance >= kCoarseTolerance && about <= kMeaningless &&
       best.upper > std::max(2 * about, 1e-3)) {
     Question finer = question;
-    finer.tolerance = kCoarse / 2;
+    finer.tolerance = kCoarseTolerance / 2;
     try {
       const CertifiedInterval more = answer(finer, direction);
       best = {std::min(best.upper, more.upper), std::max(best.lower, more.lower)};

@@ -50,6 +50,9 @@ enum class Direction { both, removal, addition };
 // searches.
 enum class Wanted { both, upper };
 
+// From this tolerance on little work is done.
+inline constexpr double kCoarseTolerance = 2e-2;
+
 class PrivacyProfile {
  public:
   explicit PrivacyProfile(std::vector<LawRun> runs);
@@ -91,6 +94,18 @@ class PrivacyProfile {
                          bool reverse) const;
   std::vector<Candidate> candidates_for(const Question& question, const LossMoments& moments,
                                         Direction direction) const;
+  // What estimates say of a question.
+  struct Setting {
+    LossMoments moments;
+    std::vector<Candidate> candidates;
+    double tail = 0;   // mass that is cut off
+    double about = 0;  // ε
+  };
+  Setting setting_for(const Question& question, Direction direction) const;
+  double mass_beyond(double end) const;  // of losses beyond ±end, of all uses, under P and under Q
+  PrivacyProfile bounded(double end) const;  // losses beyond ±end are taken as without end
+  struct Bounded;
+  std::optional<Bounded> without_far_losses(const Question& question, Direction direction) const;
   CertifiedInterval trimmed_answer(const Question& question, Direction direction) const;
   CertifiedInterval answer(const Question& question, Direction direction) const;
   struct Refined {
@@ -126,6 +141,12 @@ class PrivacyProfile {
   double range_ = 1e-300;                // of the loss of one use
   double cell_price_ = 1;                // of a cell of its grid
   mutable Work work_;
+};
+
+struct PrivacyProfile::Bounded {
+  PrivacyProfile profile;
+  double end;  // losses from here on are far; those of the profile may end before, where no others
+               // are
 };
 
 }  // namespace sotto

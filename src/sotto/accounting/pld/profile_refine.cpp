@@ -19,7 +19,7 @@ struct Effort {
 };
 constexpr Effort effort_for(double tolerance) {
   if (tolerance < 5e-3) return {std::size_t{1} << 20, 1 << 21};
-  if (tolerance < 2e-2) return {std::size_t{1} << 17, 1 << 18};
+  if (tolerance < kCoarseTolerance) return {std::size_t{1} << 17, 1 << 18};
   return {std::size_t{1} << 15, 1 << 16};
 }
 constexpr double kCheapCells =
@@ -319,11 +319,13 @@ std::vector<PrivacyProfile::Candidate> PrivacyProfile::candidates_for(const Ques
                                                                       const LossMoments& moments,
                                                                       Direction direction) const {
   std::vector<Candidate> out;
+  // What is lost leaves so much less of δ.
+  const double delta = question.value - std::min(lost_, 0.99 * question.value);
   for (bool reverse : {false, true}) {
     if (direction == (reverse ? Direction::removal : Direction::addition)) continue;
     if (symmetric_ && reverse && direction == Direction::both) continue;
     out.push_back(candidate_at(question,
-                               question.for_epsilon ? moments.for_delta(question.value, reverse)
+                               question.for_epsilon ? moments.for_delta(delta, reverse)
                                                     : moments.for_epsilon(question.value, reverse),
                                moments, reverse));
   }
