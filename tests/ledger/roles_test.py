@@ -48,7 +48,7 @@ def main(sotto):
         run("pipeline", "roles", "--charge", "stranger", code=6)
 
         listed = json.loads(run("auditor", "roles", "--json"))["roles"]
-        assert {"name": "pipeline", "reads": True, "charges": True, "writes": False} in listed, listed
+        assert {"name": "pipeline", "reads": True, "charges": True, "writes": False, "creates": False} in listed, listed
         run("sotto", "roles", "--revoke", "pipeline")
         charge("pipeline", "c", code=6)
 

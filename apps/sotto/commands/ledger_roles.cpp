@@ -13,7 +13,10 @@ using ledger::Right;
 
 std::string may(const ledger::Role& role) {
   if (role.writes) return "everything: owner, superuser, or given more than is needed";
-  return role.charges ? "charge and read" : "read";
+  const std::string what = role.charges ? "charge and read" : role.reads ? "read" : "";
+  if (!role.creates) return what;
+  return (what.empty() ? "" : what + ", and ") +
+         "create objects in the ledger's schema: REVOKE CREATE ON SCHEMA takes that";
 }
 
 void run_ledger_roles(const Arguments& arguments, Context& context) {
@@ -40,7 +43,8 @@ void run_ledger_roles(const Arguments& arguments, Context& context) {
     json["roles"].push_back({{"name", role.name},
                              {"reads", role.reads},
                              {"charges", role.charges},
-                             {"writes", role.writes}});
+                             {"writes", role.writes},
+                             {"creates", role.creates}});
     if (!arguments.flag("json")) context.out.print("{:<{}}  may {}\n", role.name, width, may(role));
   }
   if (arguments.flag("json")) context.out.print("{}\n", json.dump());

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
@@ -14,6 +17,29 @@ template <class T>
 Value member(const nlohmann::json& json, const char* name) {
   if (!json.contains(name)) return {};
   return json.at(name).get<T>();
+}
+
+// Whoever may charge writes entries: each field that is read later has the type that it must have.
+bool has_the_types(const nlohmann::json& json) {
+  for (const char* name : {"seq", "time"})
+    if (!json.contains(name)) return false;
+  for (const auto& [name, value] : json.items()) {
+    const auto among = [&, &name = name](std::initializer_list<const char*> names) {
+      return std::ranges::find(names, name) != names.end();
+    };
+    const bool fits = among({"seq", "time", "entry", "resumes", "linked", "for"})
+                          ? value.is_number_unsigned() && value <= std::uint64_t{1} << 60
+                      : among({"kind", "dataset", "previous", "key", "part", "purpose", "by",
+                               "what", "run", "reason", "asked", "result", "spends", "version"})
+                          ? value.is_string()
+                      : name == "events"     ? value.is_array()
+                      : name == "definition" ? value.is_object()
+                                             : true;
+    if (!fits) return false;
+  }
+  const auto& kind = json.at("kind");
+  if (kind != "reserve" && kind != "charge") return true;
+  return json.contains("events") && json.contains("key") && json.contains("part");
 }
 
 }  // namespace
@@ -44,6 +70,7 @@ Entry entry_from_row(const Values& row) {
         e.json.at("dataset") != e.dataset || member<std::string>(e.json, "key") != row.at(3) ||
         member<std::int64_t>(e.json, "entry") != row.at(4))
       damaged("its columns do not match its content");
+    if (!has_the_types(e.json)) damaged("a field is missing or has another type");
   } catch (const nlohmann::json::exception&) {
     damaged("it is not the JSON that is expected");
   }

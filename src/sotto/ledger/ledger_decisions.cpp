@@ -43,7 +43,8 @@ Receipt Ledger::decide(const std::string& name, const Decision& decision,
   const Dataset after = decided(before, decision);
   const std::int64_t now = this->now();
   if (decision.what == "renew") {
-    if (now < before.until)
+    // By the clock of who decides: one that ran ahead elsewhere, or was made to, begins no period.
+    if (clock_() < before.until)
       throw InvalidArgument(
           fmt::format("the period of '{}' lasts until {}", name, iso_day(before.until)),
           "it is renewed when it is over; sotto ledger raise gives it more until then");

@@ -67,22 +67,31 @@ void revoke(Database& db, const std::string& role) {
   t.commit();
 }
 
+// What a role may by itself or by SET ROLE, which a role that inherits nothing has to say first.
+// Whoever may create objects in the schema can put them in the way of those who use the ledger.
 std::vector<Role> roles(Database& db) {
+  const std::string schema =
+      text_of(db.query("SELECT quote_literal($1::text)", {schema_of(db)})) + "::regnamespace";
+  std::string writes;
+  for (const char* table : {"sotto_entries", "sotto_datasets", "sotto_spends", "sotto_schema"})
+    writes += fmt::format(
+        "has_table_privilege(r.name, '{0}', 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR "
+        "has_any_column_privilege(r.name, '{0}', 'INSERT, UPDATE') OR ",
+        table);
   const auto rows = db.query(fmt::format(
-      "SELECT name, reads::int, charges::int, writes::int FROM (SELECT name, "
-      "has_table_privilege(name, 'sotto_entries', 'SELECT') AS reads, "
-      "has_function_privilege(name, '{}', 'EXECUTE') AS charges, "
-      "has_table_privilege(name, 'sotto_entries', 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR "
-      "has_table_privilege(name, 'sotto_datasets', 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR "
-      "has_table_privilege(name, 'sotto_spends', 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') OR "
-      "has_table_privilege(name, 'sotto_schema', 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER') AS "
-      "writes FROM (SELECT rolname::text AS name FROM pg_catalog.pg_roles WHERE rolname !~ '^pg_' "
-      "UNION SELECT 'public') AS names) AS rights WHERE reads OR charges OR writes ORDER BY name",
-      kAppendSignature));
+      "WITH r AS (SELECT rolname::text AS name, oid FROM pg_catalog.pg_roles UNION SELECT "
+      "'public', NULL), own AS (SELECT r.oid, r.name, has_table_privilege(r.name, 'sotto_entries', "
+      "'SELECT') AS reads, has_function_privilege(r.name, '{}', 'EXECUTE') AS charges, {}false AS "
+      "writes, has_schema_privilege(r.name, {}, 'CREATE') AS creates FROM r) SELECT member.name, "
+      "bool_or(own.reads)::int, bool_or(own.charges)::int, bool_or(own.writes)::int, "
+      "bool_or(own.creates)::int FROM r AS member JOIN own ON own.name = member.name OR "
+      "pg_has_role(member.oid, own.oid, 'MEMBER') WHERE member.name !~ '^pg_' GROUP BY member.name "
+      "HAVING bool_or(own.reads OR own.charges OR own.writes OR own.creates) ORDER BY member.name",
+      kAppendSignature, writes, schema));
   std::vector<Role> all;
   for (const Values& row : rows) {
     const auto holds = [&](std::size_t i) { return row.at(i) == Value(std::int64_t{1}); };
-    all.push_back({std::get<std::string>(row.at(0)), holds(1), holds(2), holds(3)});
+    all.push_back({std::get<std::string>(row.at(0)), holds(1), holds(2), holds(3), holds(4)});
   }
   return all;
 }

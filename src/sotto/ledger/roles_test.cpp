@@ -115,29 +115,45 @@ class ForgedEntry : public Roles {
  protected:
   // An entry as an honest client makes it, which each test then bends.
   nlohmann::json body(Ledger& l, const std::string& kind) {
-    const Entry last = l.head();
     account_.charge(PureEvent{0.1}, "");
+    return body(l, kind, account_);
+  }
+  static nlohmann::json body(Ledger& l, const std::string& kind, const Account& account) {
+    const Entry last = l.head();
     return {{"kind", kind},
             {"key", "forged"},
             {"part", ""},
             {"purpose", ""},
             {"by", "charger"},
             {"events", nlohmann::json::parse(R"([{"pure":{"epsilon":0.1}}])")},
-            {"spends", account_.digest()},
+            {"spends", account.digest()},
             {"version", "0"},
             {"previous", last.hash},
             {"seq", last.seq + 1},
             {"time", last.json.at("time")},
-            {"dataset", "census"}};
+            {"dataset", account.dataset().name}};
   }
   static void append(Ledger& l, const nlohmann::json& b, const std::optional<PlaceSpend>& left,
                      const std::string& hash = {}) {
+    append_text(l, b, canonical(b), left, hash);
+  }
+  // b: what the columns say.
+  static void append_text(Ledger& l, const nlohmann::json& b, const std::string& text,
+                          const std::optional<PlaceSpend>& left, const std::string& hash = {}) {
     const Value key = b.contains("key") ? Value(b["key"].get<std::string>()) : Value{};
     const Value refers = b.contains("entry") ? Value(b["entry"].get<std::int64_t>()) : Value{};
-    l.database().append({b["seq"].get<std::int64_t>(), b["kind"].get<std::string>(),
-                         b["dataset"].get<std::string>(), key, refers, canonical(b),
-                         hash.empty() ? sha256(canonical(b)) : hash},
-                        left);
+    l.database().append(
+        {b["seq"].get<std::int64_t>(), b["kind"].get<std::string>(),
+         b["dataset"].get<std::string>(), key, refers, text, hash.empty() ? sha256(text) : hash},
+        left);
+  }
+  // A data set more, and the charge of a tenth to it that a client would write if it asked nothing.
+  nlohmann::json charge_to(const Dataset& d, PlaceSpend& left) {
+    as("sotto").create(d);
+    Account account(d);
+    left = {"", account.charge(PureEvent{0.1}, "")};
+    Ledger l = as("charger");
+    return body(l, "charge", account);
   }
   Account account_{census(1)};
 };
@@ -192,6 +208,130 @@ TEST_F(ForgedEntry, WhatDoesNotHoldIsRefused) {
   EXPECT_EQ(verify(l).entries, 2);
 }
 
+// Of several functions of a name the one that fits best is taken, whichever schema it is in: one that
+// a caller made would run with the owner's rights.
+TEST_F(ForgedEntry, FunctionsOfTheCallerAreNotTheServers) {
+  as("sotto").database().run(fmt::format("GRANT CREATE ON SCHEMA {} TO charger", schema_));
+  Ledger l = as("charger");
+  l.database().run(fmt::format(
+      "CREATE FUNCTION {0}.convert_to(text, text) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN "
+      "EXECUTE 'GRANT ALL ON {0}.sotto_spends TO charger'; RETURN pg_catalog.convert_to($1, "
+      "$2::name); END $$",
+      schema_));
+  l.charge(pure(0.1, "a"));
+  EXPECT_THROW(l.database().run("UPDATE sotto_spends SET spend = '[]'"), StorageError);
+  EXPECT_EQ(verify(l).entries, 3);
+}
+
+// An entry that no client can read would stop everybody, whatever data set it is about.
+TEST_F(ForgedEntry, WhatNoClientReadsIsRefused) {
+  Ledger l = as("charger");
+  const nlohmann::json honest = body(l, "charge");
+  const PlaceSpend left{"", account_.stored("")};
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string text = canonical(honest);
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+    EXPECT_THROW(append_text(l, honest, text, left), Error) << to;
+    EXPECT_EQ(verify(l).entries, 2) << to;
+  };
+  const std::string time = fmt::format("\"time\":{}", honest["time"].dump());
+  refused(time, fmt::format("\"time\":\"{}\"", honest["time"].dump()));
+  refused(time, time + ".0");
+  refused(time, time + "," + time);
+  refused("," + time, "");
+  refused(R"("seq":3)", R"("seq":3e0)");
+  refused(R"("events":[)", R"("events":{"a":[)");
+  refused(R"([{"pure":{"epsilon":0.1}}])", R"({"pure":{"epsilon":0.1}})");
+  refused(R"("epsilon":0.1)", R"("epsilon":0.1,"epsilon":0.2)");
+  refused(R"("epsilon":0.1)", R"("epsilon":1e999)");
+  refused(R"("epsilon":0.1)", R"("epsilon":)" + std::string(300, '[') + std::string(300, ']'));
+  refused(R"("by":"charger")", R"("by":1)");
+  refused(R"("events":[{"pure":{"epsilon":0.1}}],)", "");
+  append(l, honest, left);
+  EXPECT_EQ(verify(l).entries, 3);
+}
+
+// Time never runs back: a moment far ahead would be the present of everybody for ever.
+TEST_F(ForgedEntry, NobodyMovesTheClockFarAhead) {
+  Ledger l = as("charger");
+  nlohmann::json b = body(l, "charge");
+  const PlaceSpend left{"", account_.stored("")};
+  for (const std::int64_t days : {2, 400, 100'000}) {
+    b["time"] = system_clock() + days * 86'400'000;
+    EXPECT_THROW(append(l, b, left), VerificationFailed) << days;
+  }
+  b["time"] = system_clock() + 60'000;  // clocks differ
+  append(l, b, left);
+  EXPECT_NO_THROW(l.charge(pure(0.1, "a")));
+}
+
+TEST_F(ForgedEntry, ABudgetThatIsClosedOrOverTakesNothing) {
+  Dataset closed = census(1), over = census(1);
+  closed.name = "closed", closed.closed = true;
+  over.name = "over", over.from = 1'000'000'000'000, over.until = system_clock() - 1000;
+  for (const Dataset& d : {closed, over}) {
+    PlaceSpend left;
+    nlohmann::json b = charge_to(d, left);
+    Ledger l = as("charger");
+    EXPECT_THROW(append(l, b, left), VerificationFailed) << d.name;
+    b["time"] = over.until - 1;  // from before the newest entry
+    EXPECT_THROW(append(l, b, left), VerificationFailed) << d.name;
+  }
+  Ledger owner = as("sotto");
+  EXPECT_EQ(verify(owner).entries, 4);
+}
+
+TEST_F(ForgedEntry, NeitherATallyNorASharedBudgetIsPassedOver) {
+  Dataset tallied = census(1), shares = census(1);
+  tallied.name = "tallied", tallied.this_data_epsilon = 1;
+  shares.name = "shares", shares.people = "census";
+  for (const Dataset& d : {tallied, shares}) {
+    PlaceSpend left;
+    nlohmann::json b = charge_to(d, left);
+    Ledger l = as("charger");
+    EXPECT_THROW(append(l, b, left), VerificationFailed) << d.name;
+    b["linked"] = b["seq"].get<std::int64_t>() - 1;
+    EXPECT_THROW(append(l, b, left), VerificationFailed) << d.name;
+    Charge honest = pure(0.1, "honest");
+    honest.dataset = d.name;
+    const std::int64_t entry = l.reserve(honest).entry;
+    EXPECT_NO_THROW(l.commit(entry)) << d.name;
+  }
+  // Nor settled alone.
+  Ledger l = as("charger");
+  Charge honest = pure(0.1, "open");
+  honest.dataset = "shares";
+  const Entry open = [&] {
+    const std::int64_t seq = l.reserve(honest).entry;
+    return l.entries("shares").back().seq == seq ? l.entries("shares").back() : Entry{};
+  }();
+  const Entry last = l.head();
+  const nlohmann::json commit = {
+      {"kind", "commit"},      {"entry", open.seq},   {"spends", open.json.at("spends")},
+      {"previous", last.hash}, {"seq", last.seq + 1}, {"time", last.json.at("time")},
+      {"dataset", "shares"}};
+  EXPECT_THROW(append(l, commit, std::nullopt), VerificationFailed);
+  Ledger owner = as("sotto");
+  EXPECT_NO_THROW(verify(owner));
+}
+
+// A purpose, or a charge to a shared budget for nobody: the server takes them, verify does not.
+TEST_F(ForgedEntry, APurposeThatIsNotThereIsFoundByVerify) {
+  for (const bool excused : {false, true}) {
+    Dataset d = census(1);
+    d.name = excused ? "excused" : "plain", d.purposes = {"report"};
+    PlaceSpend left;
+    nlohmann::json b = charge_to(d, left);
+    b["purpose"] = "curiosity";
+    if (excused) b["for"] = b["seq"].get<std::int64_t>() + 1;
+    Ledger l = as("charger");
+    append(l, b, left);
+    EXPECT_THROW(verify(l), VerificationFailed);
+    SetUp();  // a ledger of its own
+  }
+}
+
 // The server cannot compute costs. What it can do is keep the entry that lied.
 TEST_F(ForgedEntry, ASpendThatIsStatedTooLowIsFoundByVerify) {
   Ledger l = as("charger");
@@ -215,6 +355,24 @@ TEST_F(Roles, TheListSaysWhoMayDoWhat) {
   EXPECT_TRUE(find("Odd; name").reads);
   EXPECT_EQ(find("nobody").name, "");
   EXPECT_EQ(find("public").name, "");
+  // Rights on a column, by SET ROLE, and to put objects in the way of the ledger's.
+  owner.database().run("GRANT UPDATE (spend) ON sotto_spends TO nobody");
+  EXPECT_TRUE(find("nobody").writes);
+  revoke(owner.database(), "nobody");
+  EXPECT_EQ(find("nobody").name, "");
+  owner.database().run(
+      "DO $$ BEGIN CREATE ROLE member LOGIN NOINHERIT; EXCEPTION WHEN duplicate_object THEN END "
+      "$$");
+  owner.database().run("GRANT charger TO member");
+  EXPECT_TRUE(find("member").charges && find("member").reads && !find("member").writes);
+  owner.database().run("REVOKE charger FROM member");
+  owner.database().run("GRANT sotto TO member");
+  EXPECT_TRUE(find("member").writes);
+  owner.database().run("REVOKE sotto FROM member");
+  EXPECT_EQ(find("member").name, "");
+  owner.database().run(fmt::format("GRANT CREATE ON SCHEMA {} TO nobody", schema_));
+  EXPECT_TRUE(find("nobody").creates && !find("nobody").writes && !find("nobody").reads);
+  EXPECT_TRUE(find("sotto").creates && !find("charger").creates);
   owner.database().run("GRANT UPDATE ON sotto_spends TO auditor");
   EXPECT_TRUE(find("auditor").writes);
   revoke(owner.database(), "auditor");

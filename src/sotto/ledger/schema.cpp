@@ -37,6 +37,8 @@ const std::vector<Migration>& migrations() {
       // Refusals and decisions are entries: the functions of a server learn of them.
       {},
       // A data set may have a tally, which a program that does not know of it would pass over.
+      {},
+      // The functions of a server look nothing up where others may create objects.
       {}};
   return steps;
 }

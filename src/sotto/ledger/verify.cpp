@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "sotto/accounting/account.hpp"
@@ -16,10 +17,13 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kForNobody = "it is charged for an entry that is not there";
+
 class Replay {
  public:
   void apply(const Entry& e) {
     check_link(e);
+    check_before(e);
     if (e.kind == "dataset") {
       add_dataset(e);
     } else if (e.kind == "reserve" || e.kind == "charge") {
@@ -46,6 +50,7 @@ class Replay {
     const auto fail_table = [](const std::string& what) {
       throw VerificationFailed(what + " is not what the entries say", "do not rely on this ledger");
     };
+    if (before_.json.contains("for")) fail(before_.seq, kForNobody);
     const auto names = db.query("SELECT name, seq FROM sotto_datasets");
     if (names.size() != sets_.size()) fail_table("the list of data sets");
     for (const Values& row : names) {
@@ -100,6 +105,12 @@ class Replay {
     pinned_ = pinned_ || e.hash == pin_;
   }
 
+  // A charge to a shared budget stands in front of the one that it is for.
+  void check_before(const Entry& e) const {
+    if (before_.json.contains("for") && e.json.value("linked", std::int64_t{0}) != before_.seq)
+      fail(before_.seq, kForNobody);
+  }
+
   void add_dataset(const Entry& e) {
     Dataset d = dataset_from_json(e.json.at("definition"));
     d.name = e.dataset;
@@ -132,6 +143,7 @@ class Replay {
     check_tally(set, e);
     if (!set.account.dataset().owner_key.empty()) charged_.emplace(e.seq, e);
     check_time(set, e);
+    check_purpose(set, e);
     check_shared(set, e);
     if (e.kind == "reserve") open_.emplace(e.seq, e);
   }
@@ -160,6 +172,14 @@ class Replay {
     const auto time = e.json.at("time").get<std::int64_t>();
     if (d.closed || time < d.from || (d.until != 0 && time >= d.until))
       fail(e.seq, "its budget was closed or its period over");
+  }
+
+  // One in front of another speaks for that one's purpose.
+  void check_purpose(const Set& set, const Entry& e) const {
+    const std::vector<std::string>& listed = set.account.dataset().purposes;
+    if (!listed.empty() && !e.json.contains("for") &&
+        std::ranges::find(listed, e.json.value("purpose", "")) == listed.end())
+      fail(e.seq, "it is for a purpose that its data set does not have");
   }
 
   // A shared budget is charged by the entry in front.
