@@ -51,7 +51,7 @@ Family boosting_family() {
                      "many small trees, each mending what is left; for strong interactions"}},
           .methods = {{"auto", "after_kernel or random, by a public rule", {"trees", "batch"}},
                       {"after_kernel",
-                       "80 % of the budget for a kernel model, then trees on what it left",
+                       "85 % of the budget for a kernel model, then trees on what it left",
                        {"trees", "batch"}},
                       {"random", "random intervals, noisy Newton leaves", {"trees", "batch"}},
                       {"none", "no noise: NOT PRIVATE", {"trees", "batch"}}},

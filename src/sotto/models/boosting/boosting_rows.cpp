@@ -116,14 +116,14 @@ void BoostingRows::apply(std::span<const GridTree> trees, unsigned threads) {
   });
 }
 
-int128 BoostingRows::quarter_squares(unsigned threads) const {
+int128 BoostingRows::parts_of_reach(double reach, unsigned threads) const {
   std::mutex mutex;
   int128 total = 0;
   parallel_blocks((size() + kBlockRows - 1) / kBlockRows, threads, [&](std::size_t b, unsigned) {
     const std::size_t first = b * kBlockRows, end = std::min(size(), first + kBlockRows);
     std::int64_t part = 0;
     for (std::size_t i = first; i < end; ++i) {
-      const double f = quarter_square(margins_[i * margins_of_], records_->target(i));
+      const double f = part_of_reach(margins_[i * margins_of_], records_->target(i), reach);
       if (f > 0) part += static_cast<std::int64_t>(std::min(f, 1.0) * kSteps);
     }
     const std::lock_guard lock(mutex);

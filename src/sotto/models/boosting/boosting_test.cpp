@@ -220,6 +220,14 @@ TEST(GridTree, EveryCombinationOfIntervalsIsALeafOfItsOwn) {
   EXPECT_NE(tables[0][9], tables[0][10]);
 }
 
+TEST(TreeChoice, TheFirstTreesAreThoseOfFoundPairs) {
+  const std::vector<PairCredit> found = {{1, 4, 2.0}, {0, 7, 9.0}, {2, 3, 5.0}};
+  TreeChoice choice(std::vector<double>(12, 1.0 / 12), 32, found);
+  Rng rng = Rng::insecure_seed(5);
+  for (const std::vector<std::uint32_t>& pair : {std::vector<std::uint32_t>{0, 7}, {2, 3}, {1, 4}})
+    EXPECT_EQ(choice.draw(rng).columns, pair);
+}
+
 // Columns 2 and 3 say something together and nothing alone.
 TEST(TreeChoice, DrawsTheColumnsThatSaidSomethingTogether) {
   TreeChoice choice(std::vector<double>(12, 1.0 / 12), 32);

@@ -19,7 +19,7 @@ constexpr double kShrink = 2;      // standard deviations of noise that a leaf's
 constexpr double kTime = 0.55;     // τ = kTime·√(n·μ)
 constexpr double kTreesRule = 10;  // T = kTreesRule·√(n·μ), within limits
 constexpr double kTreesAfter = 5;  // the same after a kernel model
-constexpr double kMarginalShare = 0.1, kStartShare = 0.8;
+constexpr double kMarginalShare = 0.1, kStartShare = 0.85;
 constexpr std::uint64_t kFewestTrees = 100, kMostTrees = 800, kMostTreesOfClasses = 400;
 constexpr double kWorthwhile = 0.5;  // of the step that lowers the loss the most
 constexpr double kFreeRho = 8;       // sizes and steps of a run without noise
@@ -37,7 +37,7 @@ struct Setting {
 };
 
 KernelSetting start_of(const Setting& s) {
-  return {s.relation, s.rows, s.contributions, s.loss, s.margins, s.columns, {}};
+  return {s.relation, s.rows, s.contributions, s.loss, s.margins, s.columns, {}, kStartShare};
 }
 
 // Everything that depends on the budget ρ.
@@ -154,6 +154,8 @@ class BoostingTraining final : public TrainingPlan {
     BoostingModel model;
     std::vector<float> before;
     std::vector<double> uses;
+    std::vector<PairCredit> found;
+    double clip = first_clip(setting_.loss);
     std::uint64_t done = 0;
     if (mechanisms_.start) {
       const KernelSetting setting = start_of(setting_);
@@ -163,19 +165,21 @@ class BoostingTraining final : public TrainingPlan {
       model.columns = std::move(reached.scales);
       before = std::move(reached.margins);
       uses = std::move(reached.uses);
+      found = std::move(reached.found);
+      clip = reached.clip;
       done = mechanisms_.start->rounds();
     } else {
       model.columns = mechanisms_.marginals->run(records, label_of(setting_.loss), rng).value;
       uses = drawing_shares(model.columns);
     }
     BoostingRows rows(records, model.columns, setting_.margins, before);
-    TreeChoice choice(std::move(uses), kLeaves);
+    TreeChoice choice(std::move(uses), kLeaves, found);
     const double noise = private_ ? mechanisms_.leaves->scale() : 0;
-    double clip = first_clip(setting_.loss);
     for (std::uint64_t round = 0; round < mechanisms_.rounds; ++round) {
       if (mechanisms_.squares && measures_residuals(round, mechanisms_.rounds))
-        clip = clip_from(noised(*mechanisms_.squares, {rows.quarter_squares()}, rng)[0] /
-                         setting_.rows);
+        clip = next_clip(
+            clip, noised(*mechanisms_.squares, {rows.parts_of_reach(reach_of(clip))}, rng)[0] /
+                      setting_.rows);
       std::vector<GridTree> batch;
       for (std::uint64_t t = 0; t < setting_.options.batch; ++t) batch.push_back(choice.draw(rng));
       const std::vector<double> sums =

@@ -8,8 +8,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kAgain = 0.3;     // an earlier set of columns
-constexpr double kByCredit = 0.6;  // of the drawing of new ones
+constexpr double kAgain = 0.3;         // an earlier set of columns
+constexpr std::size_t kMostFound = 8;  // pairs that come first
+constexpr double kByCredit = 0.6;      // of the drawing of new ones
 constexpr double kForgetSet = 0.3, kForgetColumn = 0.2, kForgetWorth = 1.0 / 64;
 constexpr double kOneColumn = 0.2, kTwoColumns = 0.4;  // else three
 
@@ -39,10 +40,22 @@ double net_gain(std::span<const double> squares, std::span<const double> varianc
 
 }  // namespace
 
-TreeChoice::TreeChoice(std::vector<double> shares, std::size_t leaves)
-    : shares_(std::move(shares)), drawn_by_(shares_), credit_(shares_.size()), leaves_(leaves) {}
+TreeChoice::TreeChoice(std::vector<double> shares, std::size_t leaves,
+                       std::span<const PairCredit> found)
+    : shares_(std::move(shares)), drawn_by_(shares_), credit_(shares_.size()), leaves_(leaves) {
+  std::vector<PairCredit> pairs(found.begin(), found.end());
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const PairCredit& a, const PairCredit& b) { return a.credit > b.credit; });
+  for (std::size_t i = std::min(pairs.size(), kMostFound); i > 0; --i)
+    next_.push_back({pairs[i - 1].first, pairs[i - 1].second});
+}
 
-std::vector<std::uint32_t> TreeChoice::draw_columns(Rng& rng) const {
+std::vector<std::uint32_t> TreeChoice::draw_columns(Rng& rng) {
+  if (!next_.empty()) {
+    std::vector<std::uint32_t> pair = std::move(next_.back());
+    next_.pop_back();
+    return pair;
+  }
   if (even_draw(rng) < kAgain) {
     std::vector<double> weights;
     double total = 0;
@@ -71,7 +84,7 @@ std::vector<std::uint32_t> TreeChoice::draw_columns(Rng& rng) const {
   return columns;
 }
 
-GridTree TreeChoice::draw(Rng& rng) const {
+GridTree TreeChoice::draw(Rng& rng) {
   GridTree tree{.columns = draw_columns(rng)};
   // As many intervals in each column as fit, one more where there is room, from a random column on.
   const std::size_t m = tree.columns.size();

@@ -5,6 +5,7 @@
 
 #include "sotto/models/kernel/detail/column_uses.hpp"
 #include "sotto/models/kernel/detail/kernel_rows.hpp"
+#include "sotto/models/kernel/detail/row_parts.hpp"
 
 namespace sotto {
 namespace {
@@ -57,17 +58,18 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   std::vector<PairCredit> found;
   const std::vector<KernelStage>& stages = mechanisms_.stages;
   bool speaks_for_all = true;  // the trial, for all features
+  FeatureSizes shared;         // as the trial found them worth
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const KernelStage& stage = i == 2 && !speaks_for_all ? *mechanisms_.otherwise : stages[i];
-    FeatureDesign design =
-        FeatureDesign::draw(stage.sizes, reached.scales, numeric, uses, found, rng);
+    const FeatureSizes& sizes = i == 2 && speaks_for_all ? shared : stage.sizes;
+    FeatureDesign design = FeatureDesign::draw(sizes, reached.scales, numeric, uses, found, rng);
     FeatureRows features(records, design);
     centre(stage, design, features, rng);
     const FeatureMap map(std::move(design));
     const KernelRows rows(std::move(features), map, records, before);
     KernelModel::Part& part =
         reached.model.parts.emplace_back(KernelModel::Part{.design = map.design()});
-    descend(stage, rows, state, part, rng, progress);
+    const double noise = descend(stage, rows, state, part, rng, progress);
     if (i + 1 == stages.size() && !goes_on) break;
     std::vector<float> reached_margins = rows.margins(part.parameters);
     if (i == 1 && stages.size() > 2) {
@@ -76,6 +78,7 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
         reached.model.parts.pop_back();
         continue;
       }
+      shared = shared_by_worth(map, part.parameters, noise);
     }
     uses = column_uses(map, part.parameters, part.noise, rng);
     before = std::move(reached_margins);
@@ -85,6 +88,8 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   if (goes_on) {
     reached.uses = std::move(uses);
     reached.margins = std::move(before);
+    reached.found = std::move(found);
+    reached.clip = state.clip;
   }
   return reached;
 }
@@ -125,19 +130,21 @@ std::vector<PairCredit> KernelDescent::found_pairs(const BinnedRows& records,
       private_ ? mechanisms_.pairs->scale() : 0, setting_.rows);
 }
 
-void KernelDescent::descend(const KernelStage& stage, const KernelRows& rows, State& state,
-                            KernelModel::Part& part, Rng& rng, Progress& progress) const {
+double KernelDescent::descend(const KernelStage& stage, const KernelRows& rows, State& state,
+                              KernelModel::Part& part, Rng& rng, Progress& progress) const {
   const std::size_t dimension = FeatureMap(part.design).dimension();
   const double whole = 1 + kIntercept * kIntercept;  // rows were scaled down by its root
   const double step = stage.time / static_cast<double>(stage.rounds) * (1 - kMomentum) * whole;
   part.parameters.assign(setting_.outputs, std::vector<double>(dimension));
   std::vector<std::vector<double>>&theta = part.parameters, velocity = theta;
-  double variance = 0;  // of what noise adds to a parameter
+  double variance = 0, arrived = 0;  // of what noise adds to a parameter
   for (std::uint64_t i = 0; i < stage.rounds; ++i, ++state.round) {
     if (mechanisms_.residuals && measures_residuals(state.round, mechanisms_.rounds())) {
-      const int128 squares = rows.sum_of(
-          theta, [](std::span<const double> m, float y) { return quarter_square(m[0], y); });
-      state.clip = clip_from(noised(*mechanisms_.residuals, {squares}, rng)[0] / setting_.rows);
+      const double reach = reach_of(state.clip);
+      const int128 parts = rows.sum_of(
+          theta, [&](std::span<const double> m, float y) { return part_of_reach(m[0], y, reach); });
+      state.clip =
+          next_clip(state.clip, noised(*mechanisms_.residuals, {parts}, rng)[0] / setting_.rows);
     }
     const double clip = state.clip;
     const std::vector<double> sums =
@@ -158,10 +165,14 @@ void KernelDescent::descend(const KernelStage& stage, const KernelRows& rows, St
     if (private_) {
       const double added = step / (1 - kMomentum) * clip * stage.gradient->scale() / setting_.rows;
       variance += added * added;
+      // θ has moved by (1 − β^m)/(1 − β) times a velocity of m rounds ago.
+      const double moved = added * (1 - std::pow(kMomentum, static_cast<double>(stage.rounds - i)));
+      arrived += moved * moved;
     }
     progress.advance(state.round + 1);
   }
   part.noise = std::sqrt(variance);
+  return std::sqrt(arrived);
 }
 
 }  // namespace sotto

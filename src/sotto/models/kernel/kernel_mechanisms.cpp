@@ -98,7 +98,7 @@ std::vector<double> stage_shares(const KernelSetting& s, const FeatureSizes& siz
 }  // namespace
 
 KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
-    : sizes(sizes_of(s, std::sqrt(2 * rho))),
+    : sizes(sizes_of(s, std::sqrt(2 * rho / s.share))),
       marginals(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
                 s.loss != MarginLoss::classes, rho * share_of_marginals(std::sqrt(2 * rho))) {
   const double mu = std::sqrt(2 * rho), moved = contribution_factor(s.relation);

@@ -98,13 +98,17 @@ bool measures_residuals(std::uint64_t round, std::uint64_t rounds) {
   return false;
 }
 
-double quarter_square(double margin, float target) {
-  const double r = std::clamp(margin, -1.0, 1.0) - static_cast<double>(target);
-  return r * r / 4;
+double reach_of(double clip) { return std::min(2.0, 3 * clip); }
+
+double part_of_reach(double margin, float target, double reach) {
+  const double r = (std::clamp(margin, -1.0, 1.0) - static_cast<double>(target)) / reach;
+  return std::min(1.0, r * r);
 }
 
-double clip_from(double mean_quarter_square) {
-  return std::clamp(1.2 * std::sqrt(std::max(0.0, 4 * mean_quarter_square)), 0.02, 1.0);
+double next_clip(double clip, double mean_part) {
+  // At most 3.6 times the clip before; noise alone makes it no smaller than a third of that.
+  const double rms = reach_of(clip) * std::sqrt(std::max(0.0, mean_part));
+  return std::clamp(1.2 * rms, std::max(0.02, clip / 3), 1.0);
 }
 
 double confirmed_rho(const TrainingRequest& request, Relation relation,

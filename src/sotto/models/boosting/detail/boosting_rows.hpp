@@ -1,7 +1,7 @@
 // Detail: the records of boosting: a byte for each column, a target, and the margins so far.
 //
 // What       sums(): for each tree and leaf Σ residuals (one for each margin) and kWeight·Σ
-//            curvature of its records. apply(): adds what trees say to the margins. mean figures
+//            curvature of its records. apply(): adds what trees say to the margins. parts_of_reach():
 //            for the clip of a number.
 // Guarantee  A record adds residuals of norm ≤ 1 and a curvature ≤ 1, truncated to steps of 2^−20,
 //            to one leaf of each tree: a vector of norm ≤ √(1 + kWeight²) for each tree, as
@@ -35,7 +35,8 @@ class BoostingRows {
   std::vector<int128> sums(std::span<const GridTree> trees, std::size_t leaves, MarginLoss loss,
                            double clip, unsigned threads = 0) const;
   void apply(std::span<const GridTree> trees, unsigned threads = 0);
-  int128 quarter_squares(unsigned threads = 0) const;
+  // Σ part_of_reach of a number's residuals, in steps of kUnit.
+  int128 parts_of_reach(double reach, unsigned threads = 0) const;
 
  private:
   const BinnedRows* records_;

@@ -14,16 +14,19 @@
 
 #include "sotto/core/rng.hpp"
 #include "sotto/models/boosting/detail/grid_tree.hpp"
+#include "sotto/models/kernel/detail/pair_scan.hpp"
 
 namespace sotto {
 
 class TreeChoice {
  public:
   // shares: how often each column is looked at before anything is known; they add up to 1.
-  TreeChoice(std::vector<double> shares, std::size_t leaves);
+  // found: pairs of columns that are known to say something together; the first trees are theirs.
+  TreeChoice(std::vector<double> shares, std::size_t leaves,
+             std::span<const PairCredit> found = {});
 
   // Cuts at random, evenly spread: a tree without values.
-  GridTree draw(Rng& rng) const;
+  GridTree draw(Rng& rng);
 
   // sums: noisy, leaf by leaf, one for each margin; weights: positive, one for each leaf; noise:
   // the standard deviation of each sum.
@@ -35,9 +38,10 @@ class TreeChoice {
   double worth() const;
 
  private:
-  std::vector<std::uint32_t> draw_columns(Rng& rng) const;
+  std::vector<std::uint32_t> draw_columns(Rng& rng);
 
   std::vector<double> shares_, drawn_by_, credit_;
+  std::vector<std::vector<std::uint32_t>> next_;  // last first
   std::map<std::vector<std::uint32_t>, double> sets_;
   double found_ = 0, noise_ = 0;  // running means of net gains, and of what noise adds to them
   std::size_t leaves_;

@@ -29,6 +29,8 @@ class KernelDescent {
     // private, one for each output of each record.
     std::vector<double> uses = {};
     std::vector<float> margins = {};
+    std::vector<PairCredit> found = {};  // pairs of columns that say something together
+    double clip = 1;                     // of the last residuals
   };
   Reached run(const BinnedRows& records, Rng& rng, Progress& progress, bool goes_on = false) const;
 
@@ -47,8 +49,10 @@ class KernelDescent {
                                       const std::vector<ColumnScale>& scales,
                                       const std::vector<double>& uses,
                                       std::span<const float> margins, double clip, Rng& rng) const;
-  void descend(const KernelStage& stage, const KernelRows& rows, State& state,
-               KernelModel::Part& part, Rng& rng, Progress& progress) const;
+  // Returns the standard deviation of what noise has added to each parameter, without what
+  // momentum has not carried there yet.
+  double descend(const KernelStage& stage, const KernelRows& rows, State& state,
+                 KernelModel::Part& part, Rng& rng, Progress& progress) const;
 
   const KernelSetting& setting_;
   const KernelMechanisms& mechanisms_;

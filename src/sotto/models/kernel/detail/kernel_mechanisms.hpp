@@ -20,6 +20,7 @@ struct KernelSetting {
   std::size_t outputs;
   const BinnedColumns& columns;
   KernelOptions options;
+  double share = 1;  // of a budget whose rest goes elsewhere: features are chosen by the whole
 };
 
 // One descent: the releases that centre its features, and its rounds.

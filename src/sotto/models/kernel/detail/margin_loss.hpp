@@ -2,8 +2,9 @@
 //
 // A residual is divided by a public clip c and bounded afterwards. c is fixed for classes; for a
 // number it follows the residuals: 1.2 times their noisy root mean square, released
-// kResidualReleases times, a record adding r²/4 ∈ [0, 1] each time, so that adding, removing or
-// replacing one moves the sum by at most 1.
+// kResidualReleases times. A record adds min(1, (r/a)²) ∈ [0, 1] each time, so that adding, removing
+// or replacing one moves the sum by at most 1. The reach a = min(2, 3c) follows from the clip that
+// was released before: noise is then as small as the residuals have become.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,11 @@ double newton_scale(MarginLoss loss, double clip, std::size_t margins);
 
 // Whether the residuals of a number are measured before this round.
 bool measures_residuals(std::uint64_t round, std::uint64_t rounds);
-double quarter_square(double margin, float target);  // of the residual of the clamped prediction
-double clip_from(double mean_quarter_square);
+double reach_of(double clip);
+// Of the residual of the clamped prediction, which is cut at the reach: in [0, 1].
+double part_of_reach(double margin, float target, double reach);
+// After the clip that the reach is of, from the noisy mean of these parts.
+double next_clip(double clip, double mean_part);
 
 // The largest ρ whose event the budget pays for. Refuses a pure ε.
 double confirmed_rho(const TrainingRequest& request, Relation relation,
