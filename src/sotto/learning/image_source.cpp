@@ -19,8 +19,8 @@ fs::path idx_file(const std::string& folder, const std::string& part, const std:
   const std::string digits = kind == "images" ? "idx3" : "idx1";
   for (const char* separator : {"-", "."}) {
     for (const char* ending : {"", ".gz"}) {
-      const fs::path path =
-          fs::path(folder) / (part + "-" + kind + separator + digits + "-ubyte" + ending);
+      fs::path path = fs::path(folder) /
+                      fmt::format("{}-{}{}{}-ubyte{}", part, kind, separator, digits, ending);
       std::error_code ignored;
       if (fs::exists(path, ignored)) return path;
     }

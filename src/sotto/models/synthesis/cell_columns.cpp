@@ -49,7 +49,7 @@ double drawn_day(double low, double high, Rng& rng) {
 }
 
 std::string day_text(double value, DateOrder order) {
-  const std::string iso = date_text(static_cast<std::int64_t>(std::floor(value)));  // 2024-03-01
+  std::string iso = date_text(static_cast<std::int64_t>(std::floor(value)));  // 2024-03-01
   const std::string year = iso.substr(0, 4), month = iso.substr(5, 2), day = iso.substr(8, 2);
   switch (order) {
     case DateOrder::year_first: return iso;
@@ -204,8 +204,13 @@ void CellColumns::read(const Table& table, std::size_t row, std::span<std::uint3
   }
 }
 
+// The whole unit that a cell of a column of whole numbers belongs to.
+std::uint32_t CellColumns::unit_of(const Column& column, std::uint32_t cell) {
+  return cell / column.stride;
+}
+
 std::optional<double> CellColumns::only(const Column& column, std::uint32_t cell) const {
-  if (column.stride > 0 && cell % column.stride == 0) return column.lower + cell / column.stride;
+  if (column.stride > 0 && cell % column.stride == 0) return column.lower + unit_of(column, cell);
   if (column.stride == 0 && cell == 0) return column.lower;
   if (column.stride == 0 && cell + 1 == column.cells) return column.upper;
   return std::nullopt;
@@ -213,7 +218,7 @@ std::optional<double> CellColumns::only(const Column& column, std::uint32_t cell
 
 std::pair<double, double> CellColumns::edges(const Column& column, std::uint32_t cell) const {
   if (column.stride > 0) {
-    const double unit = column.lower + cell / column.stride, parts = column.stride - 1;
+    const double unit = column.lower + unit_of(column, cell), parts = column.stride - 1;
     const double at = cell % column.stride - 1.0;
     return {unit + at / parts, unit + (at + 1) / parts};
   }
@@ -226,7 +231,7 @@ double CellColumns::place(std::size_t j, std::uint32_t cell) const {
   const Column& column = columns_[j];
   if (column.stride == 0)
     return cell == 0 ? 0 : cell + 1 == column.cells ? 1 : (cell - 0.5) / (column.cells - 2.0);
-  const double inside = cell % column.stride, unit = cell / column.stride;
+  const double inside = cell % column.stride, unit = unit_of(column, cell);
   const double at = inside > 0 ? unit + (inside - 0.5) / (column.stride - 1) : unit;
   return at / (column.upper - column.lower);
 }

@@ -83,6 +83,7 @@ class CellColumns {
                    std::uint32_t bins) const;
   std::uint32_t cell_of(const Column& column, double place) const;
   // The one number of a cell that has no other, and the edges of a bin.
+  static std::uint32_t unit_of(const Column& column, std::uint32_t cell);
   std::optional<double> only(const Column& column, std::uint32_t cell) const;
   std::pair<double, double> edges(const Column& column, std::uint32_t cell) const;
   static std::string written(const Column& column, double value);
