@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sotto/core/error.hpp"
+#include "sotto/data/detail/number_scale.hpp"
 #include "sotto/data/encoder.hpp"
 #include "sotto/data/number.hpp"
 
@@ -27,9 +28,9 @@ constexpr std::array<std::string_view, 5> kTrue = {"1", "true", "yes", "y", "t"}
 ColumnEncoder::ColumnEncoder(const ColumnSchema& column, Scaling scaling,
                              const std::vector<std::string>& missing_values)
     : column_(column),
-      middle_(column.bounds ? std::midpoint(column.bounds->lower(), column.bounds->upper()) : 0),
-      half_width_(column.bounds ? (column.bounds->upper() - column.bounds->lower()) / 2 : 1),
-      per_half_width_(std::isnormal(1 / half_width_) ? 1 / half_width_ : 0),
+      middle_(column.bounds ? detail::NumberScale(*column.bounds).middle : 0),
+      half_width_(column.bounds ? detail::NumberScale(*column.bounds).half_width : 1),
+      per_half_width_(column.bounds ? detail::NumberScale(*column.bounds).per_half_width : 1),
       to_unit_(scaling == Scaling::unit && column.role != Role::target),
       missing_values_(missing_values) {
   if (column.type == ColumnType::boolean) {

@@ -44,6 +44,33 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
+// Records of numbers alone take a way of their own.
+TEST(Table, RecordsOfNumbersAreEncodedToTheBitAsTheirColumnsDo) {
+  for (const char* scaling : {"", "scaling = \"unit\"\n"}) {
+    const Encoder encoder(
+        Schema::from_toml("relation = \"add_remove\"\nrows = 500\n" + std::string(scaling) +
+                          "[columns.a]\ntype = \"numeric\"\nbounds = [-4, 4]\n"
+                          "[columns.b]\ntype = \"numeric\"\nbounds = [0.1, 0.7]\n"));
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal(0, 3);
+    std::string text = "a,b\n-4,0.1\n4,0.7\n-0,.5\n";
+    for (int i = 0; i < 500; ++i)
+      text +=
+          std::to_string(normal(random)) + "," + std::to_string(0.4 + normal(random) / 9) + "\n";
+    const TemporaryFile file(text);
+    const Table table = load_table(file.path(), encoder, {.csv = {}, .targets = false});
+    ASSERT_EQ(table.rows(), 503U);
+    std::size_t at = text.find('\n') + 1;
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+      const std::size_t comma = text.find(',', at), end = text.find('\n', at);
+      EXPECT_EQ(table.dense(i)[0], encoder.features()[0].value(text.substr(at, comma - at)));
+      EXPECT_EQ(table.dense(i)[1],
+                encoder.features()[1].value(text.substr(comma + 1, end - comma - 1)));
+      at = end + 1;
+    }
+  }
+}
+
 TEST(Table, LoadsAFile) {
   const Encoder encoder(Schema::from_toml(kSchema));
   const TemporaryFile file(std::string("y,x,unused,c,g\nyes,0,?,a,1\nno,10,?,z,0\nyes,5,?,b,1\n"));

@@ -7,14 +7,14 @@
 #include <limits>
 
 #include "sotto/core/error.hpp"
+#include "sotto/models/linear/detail/level_kernels.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double kCodeUnit = 0x1p16;
-constexpr std::size_t kEven = 1024, kBits = 6;  // levels of a number; bits behind the leading one
-constexpr float kBend = 1000;
-constexpr std::size_t kSide = 640;  // levels on one side of the centre: 10 octaves
+constexpr std::size_t kEven = 1024;  // levels of a number without hats
+constexpr std::size_t kSide = detail::kLevelSide;
 constexpr std::size_t kMostLevels = 65536;
 
 std::int32_t on_grid(double value) { return static_cast<std::int32_t>(value * kCodeUnit); }
@@ -24,21 +24,17 @@ std::int32_t on_grid(double value) { return static_cast<std::int32_t>(value * kC
 std::size_t CodeBook::Column::level(double value) const {
   const double t = unit ? 2 * value - 1 : value;
   if (kind == Kind::even) return 1 + static_cast<std::size_t>((t + 1) * (kEven - 1) / 2 + 0.5);
-  const double off = t - center;
-  const auto far = static_cast<float>(std::min(std::fabs(off) * per_reach, 1.0)) * kBend + 1.0f;
-  constexpr std::uint32_t kShift = 23 - kBits, kOne = std::bit_cast<std::uint32_t>(1.0f);
-  const std::uint32_t step =
-      (std::bit_cast<std::uint32_t>(far) - kOne + (1U << (kShift - 1))) >> kShift;
-  return 1 + step + (off < 0 ? kSide : 0);
+  return detail::bent_level(t, center, per_reach);
 }
 
 double CodeBook::Column::value(std::size_t level) const {
   if (kind == Kind::even) return 2 * static_cast<double>(level - 1) / (kEven - 1) - 1;
   const bool below = level > kSide;
   const auto step = static_cast<std::uint32_t>(level - 1 - (below ? kSide : 0));
-  constexpr std::uint32_t kShift = 23 - kBits, kOne = std::bit_cast<std::uint32_t>(1.0f);
+  constexpr std::uint32_t kShift = 23 - detail::kLevelBits,
+                          kOne = std::bit_cast<std::uint32_t>(1.0f);
   const auto far = static_cast<double>(std::bit_cast<float>(kOne + (step << kShift)) - 1.0f);
-  const double off = far / static_cast<double>(kBend) * reach;
+  const double off = far / static_cast<double>(detail::kLevelBend) * reach;
   return std::clamp(center + (below ? -off : off), -1.0, 1.0);
 }
 
@@ -93,6 +89,11 @@ CodeBook::CodeBook(const Encoder& encoder, double intercept, double scale) {
     }
   }
   shrink();
+  for (const Column& c : columns_) {
+    if (c.kind == Column::Kind::bent)
+      bent_.push_back({c.center, c.per_reach, static_cast<std::uint32_t>(c.first)});
+  }
+  if (bent_.size() < encoder.features().size()) bent_.clear();
 }
 
 void CodeBook::add_column(Column column) {
@@ -189,6 +190,12 @@ void CodeBook::write(const Table& table, std::size_t row, std::span<std::uint16_
   const bool null =
       table.is_null(row) || (!table.targets().empty() && !std::isfinite(table.targets()[row]));
   const double* dense = table.dense(row).data();
+  if (!bent_.empty() && !null) {
+    detail::bent_levels(dense, bent_.data(), bent_.size(), columns_.front().unit, levels.data());
+    if (bent_.size() < columns_.size())  // the intercept
+      levels[bent_.size()] = static_cast<std::uint16_t>(columns_.back().first + 1);
+    return;
+  }
   const std::uint32_t* hot = table.hot(row).data();
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];

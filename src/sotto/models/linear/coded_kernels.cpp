@@ -1,5 +1,7 @@
 #include "sotto/models/linear/detail/coded_kernels.hpp"
 
+#include <cstring>
+
 namespace sotto::detail {
 
 void code_margins(const std::uint16_t* codes, std::size_t count, std::size_t columns,
@@ -34,8 +36,10 @@ void count_pairs(const std::uint32_t* own, const std::uint32_t* sizes, const std
 
 std::uint64_t hash_of_codes(const std::uint16_t* codes, std::size_t columns) {
   std::uint64_t hash = 0;
-  for (std::size_t c = 0; c < columns; ++c) {
-    hash = (hash ^ codes[c]) * 0xff51afd7ed558ccd;
+  for (std::size_t c = 0; c < columns; c += 4) {  // four codes of 16 bits at a time
+    std::uint64_t four = 0;
+    std::memcpy(&four, codes + c, sizeof(*codes) * (columns - c < 4 ? columns - c : 4));
+    hash = (hash ^ four) * 0xff51afd7ed558ccd;
     hash ^= hash >> 32;
   }
   hash *= 0xc4ceb9fe1a85ec53;

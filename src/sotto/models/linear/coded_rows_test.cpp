@@ -88,6 +88,37 @@ TEST(CodeBook, NumbersMoveByLittle) {
   }
 }
 
+// Tables of bent numbers alone are coded a record at a time.
+TEST(CodeBook, RecordsOfNumbersHaveTheLevelsOfTheirColumns) {
+  for (const char* scaling : {"", "scaling = \"unit\"\n"}) {
+    const Facts facts = table_facts(Schema::from_toml(
+        "relation = \"zero_out\"\nrows = 300\nbasis = \"hats\"\n" + std::string(scaling) +
+        "[columns.\"x{0..4}\"]\ntype = \"numeric\"\nbounds = [-1, 3]\n"
+        "[columns.y]\ntype = \"boolean\"\nrole = \"target\"\n"));
+    const CodeBook book(*facts.encoder, 1, 0.1);
+    const double low = *scaling == 0 ? -1 : 0;
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> uniform(low, 1);
+    Table table(*facts.encoder);
+    for (std::size_t i = 0; i < 300; ++i) {
+      const Table::Sink sink = table.add_row();
+      for (double& v : sink.dense) v = i == 0 ? low : i == 1 ? 1 : uniform(random);
+      if (i == 2) sink.factor = NAN;
+      table.add_target(0);
+    }
+    std::vector<std::uint16_t> levels(book.columns());
+    ASSERT_EQ(levels.size(), 6U);
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+      book.write(table, i, levels);
+      for (std::size_t c = 0; c < levels.size(); ++c) {
+        const CodeBook::Column& column = book.column(c);
+        const std::size_t own = i == 2 ? 0 : c == 5 ? 1 : column.level(table.dense(i)[c]);
+        EXPECT_EQ(levels[c], column.first + own);
+      }
+    }
+  }
+}
+
 TEST(CodedRows, SumAsTheDenseRowsOfTheirLevelsDo) {
   const Facts facts = mixed_facts();
   const Table table = mixed_table(facts, 3000);

@@ -95,6 +95,10 @@ double noise_travel(const PublicFacts& facts, const Budget& budget) {
   return hats ? std::clamp(strength, 0.5, 1.5) : std::clamp(strength / 12, 0.5, 2.0);
 }
 
+// Of fewer different rows than 2 to this a share might leave most out, however many records there
+// are.
+constexpr double kVariedBits = 40;
+
 RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                         const RouteOptions& options) {
   refuse_pure("gradient", facts, budget);
@@ -114,6 +118,7 @@ RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                            .iterations = options.iterations,
                            .noise_travel = noise_travel(facts, budget),
                            .regularisation = options.regularisation,
+                           .varied = facts.row_bits() >= kVariedBits,
                            .average = options.average.value_or(true),
                            .contributions = facts.contributions,
                            .typical_norm = options.typical_norm,

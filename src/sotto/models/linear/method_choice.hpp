@@ -14,6 +14,7 @@
 // Reference  docs/math/linear-models.md.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -51,6 +52,16 @@ struct PublicFacts {
     std::size_t count = dimension;
     for (const EncodedColumn& column : columns) count -= column.hats;
     return count;
+  }
+  // The logarithm to base 2 of how many different rows there can be, about: a thousand values of a
+  // number.
+  double row_bits() const {
+    double bits = 0;
+    for (const EncodedColumn& column : columns)
+      bits += column.width > 1 ? std::log2(static_cast<double>(column.width))
+              : column.boolean ? 1
+                               : 10;
+    return bits;
   }
   // How many coordinates of a row, with the intercept, can be other than 0.
   std::size_t active() const {

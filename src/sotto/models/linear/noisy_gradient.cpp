@@ -30,9 +30,10 @@ constexpr double kFewestSteps = 60, kMostSteps = 400;
 // Steps over many rows take long: a metric takes their place earlier.
 constexpr std::uint64_t kManyRows = 1 << 16;
 constexpr double kMostLongSteps = 200;
-constexpr std::uint64_t kMetricSteps = 12;
-constexpr double kMetricMomentum = 0.5, kMetricShare = 0.1;  // of ρ
-constexpr std::size_t kMetricLimit = 600;  // dimensions: the metric has their square
+constexpr std::uint64_t kMetricSteps = 8, kFewMetricSteps = 5;
+constexpr std::uint64_t kVeryManyRows = 1 << 18;  // from so many on a few steps are enough
+constexpr double kMetricShare = 0.3;              // of ρ
+constexpr std::size_t kMetricLimit = 600;         // dimensions: the metric has their square
 
 // The noise of one coordinate of one mean gradient, were the whole ρ spent on it.
 double coordinate_noise(const NoisyGradientOptions& options, Relation relation, std::uint64_t rows,
@@ -78,8 +79,8 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
                      options.iterations == 0 && !(options.learning_rate > 0);
   }
   if (*options.metric) {
-    options.momentum = kMetricMomentum;
-    if (options.iterations == 0) options.iterations = kMetricSteps;
+    if (options.iterations == 0)
+      options.iterations = rows >= kVeryManyRows ? kFewMetricSteps : kMetricSteps;
     if (!(options.learning_rate > 0)) options.learning_rate = 1;
     return options;
   }
@@ -98,11 +99,26 @@ double step_rho(const NoisyGradientOptions& options, double rho) {
   return rho * (*options.metric ? 1 - kMetricShare : 1.0) / paid_steps(options) * kRoundedDown;
 }
 
-// The λ with which all noise together moves a prediction by noise_travel: (T·η/(1 − m))·noise/λ.
+// Nesterov's momentum before the step with this number: none before the first two.
+double momentum_before(std::uint64_t step) {
+  const auto t = static_cast<double>(step);
+  return step == 0 ? 0.0 : (t - 1) / (t + 2);
+}
+
+// The λ with which all noise together moves a prediction by noise_travel: where nothing pulls back,
+// step t moves it by 1 + (t − 1)/4 times η·noise/λ, from t = 1 on.
 double ridge(const NoisyGradientOptions& options, double noise) {
   const double less = options.typical_norm.value_or(1);
-  return static_cast<double>(options.iterations) * options.learning_rate * noise * less /
-         ((1 - options.momentum) * options.noise_travel);
+  const auto steps = static_cast<double>(options.iterations);
+  const double moves = steps + std::max(0.0, (steps - 1) * (steps - 2)) / 8;
+  return moves * options.learning_rate * noise * less / options.noise_travel;
+}
+
+// Of how many iterates at the end the average is taken.
+std::uint64_t averaged_iterates(const NoisyGradientOptions& options) {
+  if (!options.average) return 1;
+  return *options.metric ? (options.iterations + 1) / 3
+                         : options.iterations - options.iterations / 2;
 }
 
 // Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers
@@ -226,7 +242,8 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
              distance(grid_, factor(options_, relation)), dimension * options_.outputs) {
   if (options_.typical_norm) individual_.emplace(paid_steps(options_));
   if (*options_.metric)
-    metric_.emplace(relation, dimension, rho * kMetricShare, options_.contributions);
+    metric_.emplace(relation, dimension, rho * kMetricShare, options_.contributions,
+                    options_.varied);
 }
 
 Event NoisyGradientPlan::event() const {
@@ -247,7 +264,7 @@ std::string NoisyGradientPlan::describe() const {
   return fmt::format(
       "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a "
       "discrete "
-      "Gaussian of standard deviation {:.4g}; {}step size {:.4g}, momentum {}, {}{}",
+      "Gaussian of standard deviation {:.4g}; {}step size {:.4g}, {} momentum, {}{}",
       options_.iterations, name(options_.loss), noise_.scale(),
       individual_ ? fmt::format("a record has a budget for {:.4g} steps of full norm and {}; ",
                                 individual_->full_steps(),
@@ -255,12 +272,14 @@ std::string NoisyGradientPlan::describe() const {
                                     ? "sits out those that would pass it"
                                     : "its gradients are shortened to what is left of it")
                   : "",
-      options_.learning_rate, options_.momentum,
+      options_.learning_rate, metric_ ? "growing" : fmt::format("{}", options_.momentum),
       metric_ ? fmt::format("in the metric of the second moments, noised by a discrete Gaussian of "
                             "standard deviation {:.4g}, ",
                             metric_->sigma())
               : "",
-      options_.average ? "average of the second half of the iterates" : "last iterate");
+      !options_.average ? "last iterate"
+      : metric_ ? fmt::format("average of the last {} iterates", averaged_iterates(options_))
+                : "average of the second half of the iterates");
 }
 
 Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
@@ -282,10 +301,13 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
   if (metric_) {
     inverse = metric_->inverse(rows, curvature(options_), n, ridge_, rng, options_.threads);
   }
-  std::uint64_t averaged = 0;
+  const std::uint64_t averaged = averaged_iterates(options_);
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
     if (filter) filter->begin_step(options_.iterations - step);
     admitted = theta;
+    if (metric_) {  // the gradient is taken where the last move would lead on to
+      for (std::size_t j = 0; j < size; ++j) admitted[j] += momentum_before(step) * velocity[j];
+    }
     GradientRows::admit(admitted, options_.outputs);
     const std::vector<int128> total =
         rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
@@ -296,12 +318,13 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
     }
     if (metric_) gradient = product(inverse, gradient);
     for (std::size_t j = 0; j < size; ++j) {
-      velocity[j] = options_.momentum * velocity[j] + gradient[j];
-      theta[j] = admitted[j] - options_.learning_rate * velocity[j];
+      const double before = theta[j];
+      if (!metric_) velocity[j] = options_.momentum * velocity[j] + gradient[j];
+      theta[j] = admitted[j] - options_.learning_rate * (metric_ ? gradient[j] : velocity[j]);
+      if (metric_) velocity[j] = theta[j] - before;
     }
-    if (step >= options_.iterations / 2) {
+    if (step + averaged >= options_.iterations) {
       for (std::size_t j = 0; j < size; ++j) sum[j] += theta[j];
-      ++averaged;
     }
     if (progress != nullptr) progress->advance(step + 1);
   }
@@ -312,11 +335,8 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
                     .norm_bound = rows.norm_bound(),
                     .scale = rows.scale(),
                     .intercept = rows.intercept(),
-                    .weights = std::move(theta)};
-  if (options_.average) {
-    for (std::size_t j = 0; j < size; ++j)
-      model.weights[j] = sum[j] / static_cast<double>(averaged);
-  }
+                    .weights = std::move(sum)};
+  for (double& weight : model.weights) weight /= static_cast<double>(averaged);
   return {std::move(model), *this};
 }
 

@@ -10,6 +10,7 @@
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
+#include "sotto/models/linear/method_choice.hpp"
 
 namespace sotto::noisy_gradient_test {
 
@@ -114,6 +115,26 @@ TEST(NoisyGradient, AMetricIsChosenByPublicFactsAndCostsNoMoreThanTheBudget) {
                InvalidArgument);
 }
 
+// A share of few different rows would leave most of them out.
+TEST(NoisyGradient, AMetricOfFewDifferentRowsCountsAllRecords) {
+  const Data data = clouds(50);
+  const auto first_query = [&](bool varied) {
+    const NoisyGradientPlan plan({.metric = true, .varied = varied}, Relation::add_remove,
+                                 std::uint64_t{1} << 20, 4, 0.01);
+    return replay::record(1, [&](Rng& r) { return run_on(plan, data, r); }).queries.front().values;
+  };
+  const std::vector<int128> all = data.rows().second_moments(1, 1);
+  const std::vector<long double> whole = first_query(false), some = first_query(true);
+  ASSERT_EQ(whole.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(whole[i], static_cast<long double>(all[i]));
+  EXPECT_LT(some.back(), whole.back());
+  PublicFacts facts{.columns = std::vector<EncodedColumn>(4)};
+  EXPECT_EQ(facts.row_bits(), 40);
+  facts.columns = {EncodedColumn{.width = 16}, EncodedColumn{.boolean = true}};
+  EXPECT_EQ(facts.row_bits(), 5);
+}
+
 TEST(NoisyGradient, StepsInAMetricFindWhatPlainStepsMissInThinDirections) {
   // The second coordinate decides, but hardly spreads.
   std::mt19937 random(5);
@@ -143,7 +164,7 @@ TEST(NoisyGradient, ReplayWithAMetricStaysWithinTheSensitivity) {
     replaced.targets[i] = -replaced.targets[i];
     const NoisyGradientOptions options{.iterations = 5, .metric = true};
     // So many declared rows that half of the records make up the metric, and few.
-    for (const std::uint64_t declared : {std::uint64_t{50}, std::uint64_t{1} << 18}) {
+    for (const std::uint64_t declared : {std::uint64_t{50}, std::uint64_t{1} << 19}) {
       const NoisyGradientPlan unbounded(options, Relation::add_remove, declared, 4, 0.01);
       EXPECT_EQ(replay::check_neighbours([&](Rng& r) { return run_on(unbounded, data, r); },
                                          [&](Rng& r) { return run_on(unbounded, removed, r); }, i),

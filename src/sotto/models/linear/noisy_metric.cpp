@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr double kEnoughRows = 1 << 17;  // a bound on the curvature needs no more
+constexpr double kEnoughRows = 1 << 18;  // a bound on the curvature needs no more
 
 constexpr double kMetricUnit = GradientRows::kSecondUnit;
 
@@ -30,13 +30,15 @@ LatticeNoise metric_noise(Relation relation, std::size_t dimension, double rho,
 }  // namespace
 
 NoisyMetric::NoisyMetric(Relation relation, std::size_t dimension, double rho,
-                         std::uint64_t contributions)
-    : dimension_(dimension), noise_(metric_noise(relation, dimension, rho, contributions)) {}
+                         std::uint64_t contributions, bool some)
+    : dimension_(dimension),
+      some_(some),
+      noise_(metric_noise(relation, dimension, rho, contributions)) {}
 
 std::vector<double> NoisyMetric::inverse(const GradientRows& rows, double curvature,
                                          double declared_rows, double ridge, Rng& rng,
                                          unsigned threads) const {
-  const double share = std::min(1.0, kEnoughRows / declared_rows);
+  const double share = some_ ? std::min(1.0, kEnoughRows / declared_rows) : 1;
   const std::vector<int128> noisy = noise_.add(rows.second_moments(share, threads), rng);
   const auto d = static_cast<Eigen::Index>(dimension_);
   const double scale = curvature * kMetricUnit / (share * declared_rows);
@@ -46,8 +48,8 @@ std::vector<double> NoisyMetric::inverse(const GradientRows& rows, double curvat
     for (Eigen::Index j = i; j < d; ++j)
       bound(i, j) = bound(j, i) = static_cast<double>(noisy[at++]) * scale;
   }
-  const double spectrum = 2 * noise_.scale() * std::sqrt(static_cast<double>(dimension_)) *
-                          curvature / (share * declared_rows);
+  const double spectrum = noise_.scale() * std::sqrt(static_cast<double>(dimension_)) * curvature /
+                          (share * declared_rows);
   const double floor = std::max(ridge, spectrum);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(bound);
   if (solver.info() != Eigen::Success)

@@ -7,12 +7,13 @@
 // Guarantee  One discrete Gaussian mechanism on the upper triangle of Σ x xᵀ, of ℓ2-sensitivity k
 //            (√2·k for replace_one) for a unit with k records.
 // Method     ‖x xᵀ‖_F = ‖x‖² ≤ 1 for rows in the unit ball; ‖x xᵀ − x′x′ᵀ‖_F ≤ √2. λ is at least
-//            2σ√d·c/n, beyond which the spectrum of the noise hardly reaches: then M ⪰ the Hessian
-//            of the mean loss, and steps of length 1 descend. Negative eigenvalues of S̃ are set to
-//            0.
-//            Of more than 2^17 declared rows a share is enough: S̃ then sums the records whose own
+//            σ√d·c/n, half of how far the spectrum of the noise reaches: then 2M ⪰ the Hessian of
+//            the mean loss, and a few steps of length 1 descend. Negative eigenvalues of S̃ are set
+//            to 0.
+//            Of more than 2^18 declared rows a share is enough: S̃ then sums the records whose own
 //            hash falls below the share (a public function of the record, so the sensitivity is the
-//            same) and n is that share of the declared rows.
+//            same) and n is that share of the declared rows. Not where rows are so short that few
+//            different ones are possible, of which a share says nothing about the others.
 // Numerics   Sums are exact integers (gradient_rows.hpp), noise is an exact integer sampler; the
 //            rest is post-processing.
 // Reference  [BL88] for the bound; docs/math/linear-models.md, section "Noisy gradient descent".
@@ -30,7 +31,9 @@ namespace sotto {
 
 class NoisyMetric {
  public:
-  NoisyMetric(Relation relation, std::size_t dimension, double rho, std::uint64_t contributions);
+  // some: of very many declared rows a share is enough.
+  NoisyMetric(Relation relation, std::size_t dimension, double rho, std::uint64_t contributions,
+              bool some = true);
 
   Event event() const { return noise_.event(); }
   double sigma() const { return noise_.scale(); }
@@ -41,6 +44,7 @@ class NoisyMetric {
 
  private:
   std::size_t dimension_;
+  bool some_;
   LatticeNoise noise_;
 };
 
