@@ -46,6 +46,13 @@ bool has_the_types(const nlohmann::json& json) {
 
 std::string canonical(const nlohmann::json& json) { return json.dump(); }
 
+bool resumes_are_noted(const Entry& reservation) {
+  const nlohmann::json& json = reservation.json;
+  const auto tally = json.find("this_data");
+  return !json.value("run", "").empty() ||
+         (tally != json.end() && tally->is_object() && tally->contains("announced"));
+}
+
 Entry entry_from_row(const Values& row) {
   Entry e;
   const auto damaged = [&](const std::string& why) {

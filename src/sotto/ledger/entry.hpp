@@ -18,8 +18,8 @@
 namespace sotto::ledger {
 
 // kind: "store" (the first), "dataset", "reserve", "charge" (reserved and committed at once),
-// "commit", "abandon", "refuse" (what the budget did not cover: changes nothing), "decision" (about
-// a budget: decision.hpp).
+// "commit", "abandon", "resume" (a reservation is taken up again), "refuse" (what the budget did not
+// cover: changes nothing), "decision" (about a budget: decision.hpp).
 struct Entry {
   std::int64_t seq = 0;
   std::string kind, dataset;
@@ -29,6 +29,10 @@ struct Entry {
 
 // What every entry of a store is written with and read by.
 std::string canonical(const nlohmann::json& json);
+
+// Whether each run that takes this reservation up again is an entry: where work goes on, and where
+// a statement about the data is drawn anew (tally.hpp).
+bool resumes_are_noted(const Entry& reservation);
 
 // From a row (seq, kind, dataset, release_key, refers, body, hash); throws VerificationFailed when
 // the row disagrees with its hash or body.

@@ -377,15 +377,16 @@ Receipt Ledger::append_charge(const Charge& c, const std::string& kind, bool dry
       const Entry e = append_settlement(f.entry, {{"kind", "commit"}});
       r.head = e.hash, r.committed = true;
       finish(t, e);
-    } else if (kind == "reserve" && !c.run.empty() && !f.committed && !dry) {
-      // The run was stopped, or killed, and goes on. `entry` is for what settles a reservation,
-      // once.
+    } else if (kind == "reserve" && resumes_are_noted(f.entry) && !f.committed && !dry) {
+      // The run was stopped, or killed, and goes on, or draws what it will say anew. `entry` is for
+      // what settles a reservation, once.
       const Entry e = append({{"kind", "resume"},
                               {"resumes", f.entry.seq},
                               {"by", c.by},
                               {"spends", account.digest()}},
                              c.dataset);
       r.head = e.hash;
+      if (r.this_data) r.this_data = tally(account.dataset());
       finish(t, e);
     }
     return r;

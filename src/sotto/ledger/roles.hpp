@@ -30,7 +30,8 @@ struct Role {
   bool creates = false;  // objects in the schema of the ledger
 };
 
-// What a role may by itself or after SET ROLE. All three need a PostgreSQL store; those that change something, its owner. Throw StorageError.
+// What a role may by itself or after SET ROLE. All three need a PostgreSQL store; those that change
+// something, its owner. Throw StorageError.
 void grant(Database& db, const std::string& role, Right right);
 void revoke(Database& db, const std::string& role);
 std::vector<Role> roles(

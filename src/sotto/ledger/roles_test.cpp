@@ -208,8 +208,8 @@ TEST_F(ForgedEntry, WhatDoesNotHoldIsRefused) {
   EXPECT_EQ(verify(l).entries, 2);
 }
 
-// Of several functions of a name the one that fits best is taken, whichever schema it is in: one that
-// a caller made would run with the owner's rights.
+// Of several functions of a name the one that fits best is taken, whichever schema it is in: one
+// that a caller made would run with the owner's rights.
 TEST_F(ForgedEntry, FunctionsOfTheCallerAreNotTheServers) {
   as("sotto").database().run(fmt::format("GRANT CREATE ON SCHEMA {} TO charger", schema_));
   Ledger l = as("charger");

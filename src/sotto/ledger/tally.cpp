@@ -52,11 +52,14 @@ void Tally::follow(const Dataset& dataset) {
   name_ = dataset.name, cap_ = dataset.this_data_epsilon, largest_delta_ = dataset.delta;
 }
 
-// A pure release uses up no δ; one with a δ of its own needs that much.
+// A pure release uses up no δ, at least not the last of it; one with a δ of its own needs that much.
 Statement Tally::without_statement(const Spec& spec) const {
   const double share = largest_delta_ * kShareOfDelta;
   const std::optional<double> pure = epsilon_at(spec, 0), approximate = epsilon_at(spec, share);
-  if (pure && (!approximate || *approximate >= kWorthIt * *pure)) return {*pure, 0, 1};
+  ExactSum delta = delta_;
+  delta.add(share);
+  if (pure && (!approximate || *approximate >= kWorthIt * *pure || delta.upper() > largest_delta_))
+    return {*pure, 0, 1};
   if (approximate) return {*approximate, share, 1};
   for (double at = 2 * share; at <= largest_delta_; at *= 2)
     if (const std::optional<double> epsilon = epsilon_at(spec, at)) return {*epsilon, at, 1};
@@ -130,6 +133,18 @@ void Tally::take_out(std::int64_t entry) {
   all_.erase(it);
 }
 
+void Tally::draw_again(std::int64_t entry) {
+  const auto it = all_.find(entry);
+  if (it == all_.end() || it->second.announced == 0) return;
+  ExactSum risk = risk_;
+  risk.add(1 - it->second.announced);
+  if (risk.upper() <= kMostRisk) {
+    risk_ = risk;
+  } else {
+    it->second.announced = 0;
+  }
+}
+
 double Tally::confidence() const {
   const double one_less = 1 - risk();
   return 1 - one_less < risk() ? next_down(one_less) : one_less;
@@ -181,6 +196,8 @@ Tally tally_of(const Dataset& dataset, const std::vector<Entry>& entries) {
           broken(e, "what it says about this data does not count");
       } else if (e.kind == "abandon") {
         tally.take_out(e.json.at("entry").get<std::int64_t>());
+      } else if (e.kind == "resume") {
+        tally.draw_again(e.json.at("resumes").get<std::int64_t>());
       } else if (e.kind == "dataset" || e.kind == "decision") {
         Dataset then = dataset_from_json(e.json.at("definition"));
         then.name = e.dataset;

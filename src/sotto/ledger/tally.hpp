@@ -9,6 +9,7 @@
 //            more, with a confidence, about the records at hand (pate: epsilon_upper) announces so
 //            when it is reserved. That takes its risk, 1 − confidence, for good, whether or not
 //            the statement comes or counts: else the statements that came out low would be chosen.
+//            So does each run that takes the reservation up again.
 //            The commit lowers the entry, and not before: a run that dies stays at its guarantee.
 // Numerics   Sums are exact and rounded up.
 // Reference  docs/math/pate.md, section "A tally of statements".
@@ -61,6 +62,9 @@ class Tally {
   // Whether the statement counts; if not, the guarantee stays. events: of the release.
   bool lower(std::int64_t entry, const Statement& said, const Event& events);
   void take_out(std::int64_t entry);  // its risk was taken
+  // Another run takes the reservation up and draws anew: a statement more, with a risk of its own.
+  // Where none is left, no statement of this entry counts any more.
+  void draw_again(std::int64_t entry);
   // Caps of another definition; what was entered stays.
   void follow(const Dataset& dataset);
 

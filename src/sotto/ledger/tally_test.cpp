@@ -133,6 +133,67 @@ TEST_F(TallyTest, AStatementIsFinalOnceAndAsItWasAnnounced) {
   EXPECT_FALSE(tally.lower(one.entry, Statement{.4, 1e-5, .95}, spec_of(2).event()));
 }
 
+// A run that died may have drawn what it would have said. Another one draws again: if only that
+// counted, whoever kills runs chooses.
+TEST_F(TallyTest, EachRunThatTakesAReservationUpTakesItsRisk) {
+  Ledger ledger = open();
+  const Dataset d = large_budget();
+  ledger.create(d);
+  const Receipt one = ledger.reserve(labels("a", 1e-5));
+  EXPECT_EQ(ledger.tally(d).confidence(), .95);
+  const Receipt two = ledger.reserve(labels("a", 1e-5));
+  EXPECT_TRUE(two.replayed);
+  EXPECT_NEAR(two.this_data->risk(), .1, 1e-12);
+  EXPECT_EQ(ledger.head().kind, "resume");
+  ledger.quote(labels("a", 1e-5));  // draws nothing
+  EXPECT_NEAR(ledger.tally(d).risk(), .1, 1e-12);
+  ledger.commit(one.entry, "labels", Statement{.5, 1e-5, .95});
+  EXPECT_EQ(ledger.tally(d).epsilon(), .5);
+  // Where no risk is left, nothing is believed.
+  const Receipt other = ledger.reserve(labels("b", 1e-5));
+  for (int i = 0; i < 3; ++i) ledger.reserve(labels("b", 1e-5));
+  EXPECT_NEAR(ledger.tally(d).risk(), .2, 1e-12);
+  ledger.commit(other.entry, "labels", Statement{.5, 1e-5, .95});
+  EXPECT_NEAR(ledger.tally(d).epsilon(), .5 + guarantee(spec_of(2), 1e-5).upper, 1e-9);
+  EXPECT_FALSE(ledger.entries("patients").back().json.contains("this_data"));
+  EXPECT_NO_THROW(verify(ledger, ""));
+  // What draws nothing again is taken up without an entry.
+  const std::int64_t plainly = ledger.reserve(plain("c", PureEvent{.1})).entry;
+  EXPECT_TRUE(ledger.reserve(plain("c", PureEvent{.1})).replayed);
+  EXPECT_EQ(ledger.head().seq, plainly);
+  put_behind(ledger, {{"kind", "resume"}, {"resumes", plainly}});
+  EXPECT_THROW(verify(ledger, ""), VerificationFailed);
+}
+
+TEST_F(TallyTest, AStatementThatFindsNoRiskForItsRunIsNoEntryThatHolds) {
+  Ledger ledger = open();
+  ledger.create(large_budget());
+  const Receipt one = ledger.reserve(labels("a", 1e-5));
+  for (int i = 0; i < 4; ++i) ledger.reserve(labels("a", 1e-5));
+  put_behind(
+      ledger,
+      {{"kind", "commit"}, {"entry", one.entry}, {"this_data", to_json(Statement{.5, 1e-5, .95})}});
+  EXPECT_THROW(verify(ledger, ""), VerificationFailed);
+  EXPECT_THROW(ledger.reserve(labels("b", 1e-5)), VerificationFailed);
+}
+
+// With δ used up, a pure release counts with its pure ε, however much a little δ would lower it.
+TEST_F(TallyTest, WhatIsPureNeedsNoDelta) {
+  Ledger ledger = open();
+  Dataset d = large_budget();
+  d.delta = 1e-5, d.own_delta = 1e-6;
+  ledger.create(d);
+  const Event many = repeat(PureEvent{.01}, 2000);
+  ledger.charge(plain("a", many));
+  EXPECT_LT(ledger.tally(d).epsilon(), 10);
+  EXPECT_GT(ledger.tally(d).delta(), 0);
+  ledger.charge(labels("b", ledger.tally(d).delta() * 63, 20));
+  const double before = ledger.tally(d).epsilon();
+  ledger.charge(plain("c", many));
+  EXPECT_NEAR(ledger.tally(d).epsilon() - before, 20, 1e-9);
+  EXPECT_NO_THROW(verify(ledger, ""));
+}
+
 // The union bound is over what was tried: else whoever goes on until a statement is low chooses it.
 TEST_F(TallyTest, AStatementThatDoesNotCountTakesItsRiskToo) {
   Ledger ledger = open();

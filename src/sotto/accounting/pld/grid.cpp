@@ -33,8 +33,8 @@ struct Range {
   }
 };
 
-// Where a piece begins and ends: tails are cut off, and so are losses outside of the law's bounds; a
-// piece that is all tail is empty, and a folded law has no losses below 0.
+// Where a piece begins and ends: tails are cut off, and so are losses outside of the law's bounds;
+// a piece that is all tail is empty, and a folded law has no losses below 0.
 template <class Piece>
 std::pair<double, double> extent(const Piece& piece, double tail, const LossLaw& law) {
   const double mass = piece.mass();

@@ -22,16 +22,16 @@ DECLARE
   changed bigint;
 BEGIN
   LOCK TABLE SCHEMA.sotto_entries IN EXCLUSIVE MODE;
-  -- What no client reads would stop everybody: names that stand twice, numbers that are none, fields
-  -- of another type.
+  -- What no client reads would stop everybody: names that stand twice, numbers that are none,
+  -- fields of another type.
   IF octet_length(p_body) > 16777216 OR jsonb_typeof(said) IS DISTINCT FROM 'object'
       OR NOT said ?& ARRAY['seq', 'time', 'kind', 'dataset', 'previous']
       OR EXISTS (
         SELECT FROM json_each(p_body::json) AS m(name, value)
         WHERE (m.name IN ('seq', 'time', 'entry', 'resumes', 'linked', 'for')
                 AND m.value::text !~ '^[0-9]{1,16}$')
-          OR (m.name IN ('kind', 'dataset', 'previous', 'key', 'part', 'purpose', 'by', 'what', 'run',
-                         'reason', 'asked', 'result', 'spends', 'version')
+          OR (m.name IN ('kind', 'dataset', 'previous', 'key', 'part', 'purpose', 'by', 'what',
+                         'run', 'reason', 'asked', 'result', 'spends', 'version')
                 AND json_typeof(m.value) <> 'string')
           OR (m.name = 'events' AND json_typeof(m.value) <> 'array')
           OR (m.name = 'definition' AND json_typeof(m.value) <> 'object'))
