@@ -55,7 +55,7 @@ struct Proposal {
 // V from the solver, made more orthogonal by one Newton step; the identity where that is not near.
 Wide near_eigenvectors(const Wide& s, long double& crooked) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(s.cast<double>());
-  const Wide identity = Wide::Identity(s.rows(), s.cols());
+  Wide identity = Wide::Identity(s.rows(), s.cols());
   const auto defect = [&](const Wide& v) { return (v.transpose() * v - identity).norm(); };
   Wide v = solver.eigenvectors().cast<long double>();
   if (defect(v) <= kCrooked) v = (v * (3 * identity - v.transpose() * v) / 2).eval();
