@@ -54,7 +54,8 @@ void perform(const Arguments& arguments, Context& context, PaidWork<Result> work
   std::optional<Payment> payment;
   if (work.charged) payment.emplace(arguments, work.spec, work.unit, work.what);
   // Noise that somebody chose says nothing about the data: such a release stays at its guarantee.
-  if (payment && !arguments.given("insecure-seed")) payment->announce(work.announced);
+  const bool chosen = arguments.given("insecure-seed");
+  if (payment && !chosen) payment->announce(work.announced);
   if (arguments.flag("dry-run")) {
     work.json["dry_run"] = true;
     if (payment) payment->quote(context, work.json);
@@ -69,7 +70,7 @@ void perform(const Arguments& arguments, Context& context, PaidWork<Result> work
   const auto run = [&] { return work.run(rng); };
   const auto settle = [&](Result& result) { return work.settle ? work.settle(result) : ""; };
   const auto said = [&](const Result& result) {
-    return work.said ? work.said(result) : std::nullopt;
+    return work.said && !chosen ? work.said(result) : std::nullopt;
   };
   const auto undo = [&] {
     if (work.undo) work.undo();
