@@ -174,13 +174,12 @@ const T* RowStore<T>::map() const {
 template <class T>
 void RowStore<T>::done(std::size_t first, std::size_t count) const {
   if (!file_ || file_->mapping == nullptr) return;
-  // Whole pages inside the range; neighbours may still be reading those at its ends, and would read
-  // them again from the file.
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto base = reinterpret_cast<std::uintptr_t>(file_->mapping);
-  const std::uintptr_t begin = (base + first * sizeof(T)) / page * page;
-  const std::uintptr_t end = (base + (first + count) * sizeof(T) + page - 1) / page * page;
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  // Whole pages around the range, counted from the mapping, which begins with one; neighbours that
+  // still read those at its ends read them again from the file.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t begin = first * sizeof(T) / page * page;
+  const std::size_t end = ((first + count) * sizeof(T) + page - 1) / page * page;
+  ::madvise(static_cast<char*>(file_->mapping) + begin, end - begin, MADV_DONTNEED);
 }
 
 template class RowStore<float>;
