@@ -21,9 +21,32 @@ constexpr double kLonger = 1.05;  // a step that went well makes the next one lo
 
 }  // namespace
 
+std::size_t cells_of_groups(const LevelGrouping& groups) {
+  std::size_t cells = 1;
+  for (const std::vector<std::uint32_t>& g : groups)
+    cells *= std::size_t{*std::max_element(g.begin(), g.end())} + 1;
+  return cells;
+}
+
+std::vector<std::uint32_t> grouped_cells(const LevelGrouping& groups) {
+  if (groups.empty()) return {};
+  std::vector<std::uint32_t> cells = {0};
+  for (const std::vector<std::uint32_t>& g : groups) {
+    const std::uint32_t width = *std::max_element(g.begin(), g.end()) + 1;
+    std::vector<std::uint32_t> finer;
+    for (const std::uint32_t cell : cells)
+      for (const std::uint32_t group : g) finer.push_back(cell * width + group);
+    cells = std::move(finer);
+  }
+  return cells;
+}
+
 MarkovModel::MarkovModel(std::vector<std::uint32_t> levels,
-                         std::vector<std::vector<std::uint32_t>> terms)
+                         std::vector<std::vector<std::uint32_t>> terms,
+                         const std::vector<LevelGrouping>& groups)
     : levels_(std::move(levels)) {
+  if (!groups.empty() && groups.size() != terms.size())
+    throw InvalidArgument("groups of other terms");
   std::vector<ColumnPair> edges;
   for (const auto& columns : terms) {
     if (columns.empty() || columns.back() >= levels_.size() ||
@@ -43,8 +66,8 @@ MarkovModel::MarkovModel(std::vector<std::uint32_t> levels,
     beliefs_.emplace_back(
         std::accumulate(p.sizes.begin(), p.sizes.end(), std::size_t{1}, std::multiplies<>()));
   }
-  for (auto& columns : terms) {
-    Term term{.columns = std::move(columns)};
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    Term term{.columns = std::move(terms[t])};
     std::size_t least = 0;
     for (std::size_t c = 0; c < beliefs_.size(); ++c) {
       const auto& all = tree_.cliques[c].columns;
@@ -55,7 +78,15 @@ MarkovModel::MarkovModel(std::vector<std::uint32_t> levels,
       term.clique = c;
     }
     term.projection = projection(tree_.cliques[term.clique].columns, term.columns);
-    potentials_.emplace_back(term.projection.cells);
+    if (!groups.empty() && !groups[t].empty()) {
+      bool same = groups[t].size() == term.columns.size();
+      for (std::size_t i = 0; same && i < groups[t].size(); ++i)
+        same = groups[t][i].size() == levels_[term.columns[i]];
+      if (!same) throw InvalidArgument("groups of other levels");
+      term.group = grouped_cells(groups[t]);
+    }
+    potentials_.emplace_back(term.group.empty() ? term.projection.cells
+                                                : cells_of_groups(groups[t]));
     terms_.push_back(std::move(term));
   }
   propagate();
@@ -124,7 +155,9 @@ void MarkovModel::propagate() {
     std::fill(table.begin(), table.end(), 0.0);
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       if (terms_[t].clique != c) continue;
-      const std::vector<double>& theta = potentials_[t];
+      std::vector<double> of_levels;
+      for (const std::uint32_t group : terms_[t].group) of_levels.push_back(potentials_[t][group]);
+      const std::vector<double>& theta = of_levels.empty() ? potentials_[t] : of_levels;
       walk(terms_[t].projection,
            [&](std::size_t at, std::size_t to, std::size_t run, std::size_t stride) {
              for (std::size_t i = 0; i < run; ++i) table[at + i] += theta[to + i * stride];
@@ -161,7 +194,12 @@ void MarkovModel::propagate() {
 }
 
 std::vector<double> MarkovModel::marginal(std::size_t term) const {
-  return sums(beliefs_[terms_[term].clique], terms_[term].projection);
+  std::vector<double> all = sums(beliefs_[terms_[term].clique], terms_[term].projection);
+  const std::vector<std::uint32_t>& group = terms_[term].group;
+  if (group.empty()) return all;
+  std::vector<double> together(potentials_[term].size());
+  for (std::size_t i = 0; i < all.size(); ++i) together[group[i]] += all[i];
+  return together;
 }
 
 std::vector<std::vector<double>> MarkovModel::marginals() const {

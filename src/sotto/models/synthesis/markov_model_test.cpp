@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "sotto/core/error.hpp"
+
 namespace sotto::markov_model_test {
 
 using Terms = std::vector<std::vector<std::uint32_t>>;
@@ -173,6 +175,38 @@ TEST(MarkovModel, ImpossibleAndContradictoryMarginalsDoNotBreakIt) {
       EXPECT_NEAR(sum, 1, 1e-9);
     }
   }
+}
+
+// A term of groups of levels has one potential for each combination of groups.
+TEST(MarkovModel, GroupsOfLevelsAreOneCellEach) {
+  const std::vector<std::uint32_t> levels = {3, 2, 4};
+  const Terms terms = {{0}, {1, 2}, {0, 1, 2}};
+  const std::vector<LevelGrouping> groups = {{}, {}, {{0, 1, 1}, {0, 1}, {1, 0, 0, 1}}};
+  const std::vector<std::uint32_t> group = grouped_cells(groups[2]);
+  ASSERT_EQ(group.size(), 24u);
+  EXPECT_EQ(cells_of_groups(groups[2]), 8u);
+  MarkovModel model(levels, terms, groups);
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<double>> theta = {std::vector<double>(3), std::vector<double>(8),
+                                            std::vector<double>(8)};
+  for (auto& t : theta)
+    for (double& x : t) x = normal(random);
+  model.set_potentials(theta);
+  double total = 0;
+  std::vector<double> expected(8);
+  each_record(levels, [&](const std::vector<std::uint32_t>& record) {
+    const std::size_t at = group[cell(record, terms[2], levels)];
+    const double p =
+        std::exp(theta[0][record[0]] + theta[1][cell(record, terms[1], levels)] + theta[2][at]);
+    total += p;
+    expected[at] += p;
+  });
+  const std::vector<double> found = model.marginal(2);
+  ASSERT_EQ(found.size(), 8u);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(found[i], expected[i] / total, 1e-12);
+  EXPECT_THROW(MarkovModel(levels, terms, {{}, {}, {{0, 1}, {0, 1}, {0, 0, 0, 0}}}),
+               InvalidArgument);
 }
 
 }  // namespace sotto::markov_model_test

@@ -11,13 +11,17 @@ namespace {
 
 constexpr double kMeanAbsolute = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr double kPaidForImportance = 0.005;  // of all errors: what important pairs may cost
+constexpr double kPaidForTriples = 0.03;      // of the errors of pairs: what triples may cost
+constexpr double kHardlyAnything = 0.001;     // of the records, of each pair: the same
+constexpr double kLeastOfTriples = 0.05;      // of their importance
 constexpr int kRounds = 40;
 constexpr double kLeastShare = 1e-9;
 
 class Planner {
  public:
-  Planner(const MeasurementFacts& facts, const std::vector<PairCandidate>& candidates)
-      : facts_(facts), candidates_(candidates) {
+  Planner(const MeasurementFacts& facts, const std::vector<PairCandidate>& candidates,
+          const std::vector<TripleCandidate>& triples)
+      : facts_(facts), candidates_(candidates), triples_(triples) {
     const std::size_t d = facts.levels.size();
     unmeasured_.assign(d * d, {facts.unknown, 1});
     for (const PairCandidate& c : candidates)
@@ -49,13 +53,35 @@ class Planner {
     return kept;
   }
 
-  // The best shares for these pairs, and the error that they leave.
+  // Triples in the order in which they are taken, those that the tree cannot have beside these
+  // pairs left out.
+  std::vector<std::size_t> triples_beside(std::span<const std::size_t> pairs) const {
+    std::vector<std::size_t> all(triples_.size()), kept;
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::stable_sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
+      return triples_[a].dependence > triples_[b].dependence;
+    });
+    std::vector<ColumnPair> edges;
+    for (const std::size_t i : pairs) edges.push_back(candidates_[i].columns);
+    for (const std::size_t i : all) {
+      std::vector<ColumnPair> more = edges;
+      add_edges(triples_[i].columns, more);
+      if (junction_cells(facts_.levels, more) > MarkovModel::kMostCells) continue;
+      edges = std::move(more);
+      kept.push_back(i);
+    }
+    return kept;
+  }
+
+  // The best shares for these pairs and triples, and the error that they leave. part: of the
+  // importance of triples that counts when budget is shared out.
   struct Error {
     double weighed = 0, plain = 0;  // by importance; as if all were as important
   };
-  Error best(std::span<const std::size_t> pairs, MeasurementPlan& plan) const {
-    const std::size_t d = facts_.levels.size(), m = pairs.size();
-    std::vector<double> share(d + m, 1 / static_cast<double>(d + m)), gain(d + m);
+  Error best(std::span<const std::size_t> pairs, std::span<const std::size_t> triples,
+             MeasurementPlan& plan, double part = 1) const {
+    const std::size_t d = facts_.levels.size(), m = pairs.size(), all = d + m + triples.size();
+    std::vector<double> share(all, 1 / static_cast<double>(all)), gain(all);
     std::vector<bool> measured(d * d);
     for (const std::size_t i : pairs)
       measured[candidates_[i].columns.first * d + candidates_[i].columns.second] = true;
@@ -63,6 +89,8 @@ class Planner {
     for (int round = 0; round <= kRounds; ++round) {
       std::fill(gain.begin(), gain.end(), 0.0);
       error.weighed = error_of(pairs, measured, share, gain, error.plain);
+      error.weighed += error_of_triples(triples, std::span(share).subspan(d + m),
+                                        std::span(gain).subspan(d + m), part);
       if (round == kRounds) break;
       double total = 0;
       for (std::size_t k = 0; k < share.size(); ++k)
@@ -71,7 +99,10 @@ class Planner {
     }
     plan.pairs.assign(pairs.begin(), pairs.end());
     plan.column_share.assign(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(d));
-    plan.pair_share.assign(share.begin() + static_cast<std::ptrdiff_t>(d), share.end());
+    const auto rest = share.begin() + static_cast<std::ptrdiff_t>(d + m);
+    plan.pair_share.assign(share.begin() + static_cast<std::ptrdiff_t>(d), rest);
+    plan.triples.assign(triples.begin(), triples.end());
+    plan.triple_share.assign(rest, share.end());
     return error;
   }
 
@@ -151,26 +182,56 @@ class Planner {
     return error;
   }
 
+  // Of a triple: what it holds beyond pairs where it is not counted, the noise of its cells where
+  // it is. What it says about its pairs and columns is not asked for.
+  double error_of_triples(std::span<const std::size_t> triples, std::span<const double> share,
+                          std::span<double> gain, double part) const {
+    double error = 0;
+    for (const TripleCandidate& t : triples_) error += t.importance * t.dependence;
+    for (std::size_t k = 0; k < triples.size(); ++k) {
+      const TripleCandidate& t = triples_[triples[k]];
+      const double p = precision(share[k]), own = kMeanAbsolute * t.cells / std::sqrt(p);
+      error += t.importance * (own - t.dependence);
+      gain[k] += part * t.importance * own / (2 * p) * slope(share[k]);
+    }
+    return error;
+  }
+
   const MeasurementFacts& facts_;
   const std::vector<PairCandidate>& candidates_;
+  const std::vector<TripleCandidate>& triples_;
   std::vector<Unmeasured> unmeasured_;
 };
 
 }  // namespace
 
 MeasurementPlan planned_measurements(const MeasurementFacts& facts,
-                                     const std::vector<PairCandidate>& candidates) {
-  Planner planner(facts, candidates);
+                                     const std::vector<PairCandidate>& candidates,
+                                     const std::vector<TripleCandidate>& triples) {
+  Planner planner(facts, candidates, triples);
   const std::vector<std::size_t> order = planner.order();
   MeasurementPlan best, tried;
-  double least = 0, allowed = 0;
+  double least = 0, allowed = 0, plain = 0;
   for (std::size_t m = 0;;) {
-    const Planner::Error error = planner.best(std::span(order).first(m), tried);
+    const Planner::Error error = planner.best(std::span(order).first(m), {}, tried);
     if (m == 0) allowed = (1 + kPaidForImportance) * error.plain;
     if (m == 0 || (error.weighed < least && error.plain <= allowed))
-      least = error.weighed, std::swap(best, tried);
+      least = error.weighed, plain = error.plain, std::swap(best, tried);
     if (m == order.size()) break;
     m = std::min(order.size(), m + 1 + m / 8);
+  }
+  // Then triples beside these pairs, each with as much as makes the pairs no worse than allowed.
+  const double columns = static_cast<double>(facts.levels.size());
+  const double most =
+      (1 + kPaidForTriples) * plain + kHardlyAnything * facts.records * columns * (columns - 1) / 2;
+  const std::vector<std::size_t> pairs = best.pairs, beside = planner.triples_beside(pairs);
+  for (std::size_t k = 1; k <= beside.size(); ++k) {
+    for (double part = 1; part >= kLeastOfTriples; part /= 2) {
+      const Planner::Error error = planner.best(pairs, std::span(beside).first(k), tried, part);
+      if (error.plain > most) continue;
+      if (error.weighed < least) least = error.weighed, std::swap(best, tried);
+      break;
+    }
   }
   return best;
 }

@@ -30,7 +30,8 @@ std::vector<PairCandidate> all_pairs(std::uint32_t columns, double dependence) {
 
 double sum(const MeasurementPlan& plan) {
   return std::accumulate(plan.column_share.begin(), plan.column_share.end(), 0.0) +
-         std::accumulate(plan.pair_share.begin(), plan.pair_share.end(), 0.0);
+         std::accumulate(plan.pair_share.begin(), plan.pair_share.end(), 0.0) +
+         std::accumulate(plan.triple_share.begin(), plan.triple_share.end(), 0.0);
 }
 
 // What the sensitivity of the last release rests on, whatever the scores were.
@@ -48,7 +49,15 @@ TEST(MeasurementPlan, SharesArePositiveAndAddUpToOne) {
       c.dependence = random() % 3 == 0 ? 0 : std::pow(10, random() % 12);
       c.importance = random() % 2 == 0 ? 1 : 8;
     }
-    const MeasurementPlan plan = planned_measurements(facts, candidates);
+    std::vector<TripleCandidate> triples;
+    for (std::uint32_t b = 1; b + 1 < columns; ++b)
+      triples.push_back({.columns = {0, b, columns - 1},
+                         .dependence = random() % 3 == 0 ? 0 : std::pow(10, random() % 12),
+                         .cells = 64,
+                         .importance = 8});
+    const MeasurementPlan plan = planned_measurements(facts, candidates, triples);
+    ASSERT_EQ(plan.triple_share.size(), plan.triples.size());
+    for (const double share : plan.triple_share) EXPECT_GT(share, 0);
     ASSERT_EQ(plan.column_share.size(), columns);
     ASSERT_EQ(plan.pair_share.size(), plan.pairs.size());
     EXPECT_LE(plan.pairs.size(), facts.most);
@@ -71,6 +80,19 @@ TEST(MeasurementPlan, WhatPairsDoNotNeedGoesToTheColumns) {
     EXPECT_GT(std::accumulate(some.column_share.begin(), some.column_share.end(), 0.0), 0.3);
     EXPECT_GE(planned_measurements(facts, all_pairs(6, 9000)).pairs.size(), 10u);
   }
+}
+
+TEST(MeasurementPlan, TriplesAreCountedWhereTheyHoldMoreThanNoise) {
+  const MeasurementFacts facts = facts_of(6, 10000, 10, false);
+  const auto counted = [&](double dependence, const MeasurementFacts& with) {
+    return planned_measurements(
+               with, all_pairs(6, 0),
+               {{.columns = {0, 3, 5}, .dependence = dependence, .cells = 64, .importance = 8}})
+        .triples.size();
+  };
+  EXPECT_EQ(counted(9000, facts), 1u);
+  EXPECT_EQ(counted(0, facts), 0u);
+  EXPECT_EQ(counted(9000, facts_of(6, 10000, 2000, false)), 0u);
 }
 
 // An important pair is counted although it makes the others a little worse, but not much worse.

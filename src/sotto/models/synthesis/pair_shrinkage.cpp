@@ -38,4 +38,25 @@ void shrink(Marginal& pair, const Marginal& first, const Marginal& second, doubl
     pair.counts[i] = total * by_row[i / width] * by_column[i % width] + kept * residual[i];
 }
 
+void shrink(Marginal& marginal, const std::vector<std::vector<double>>& shares, double total) {
+  std::vector<double> product = {total};
+  for (const std::vector<double>& share : shares) {
+    std::vector<double> finer;
+    for (const double x : product)
+      for (const double p : share) finer.push_back(x * p);
+    product = std::move(finer);
+  }
+  double square = 0;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    const double residual = marginal.counts[i] - product[i];
+    square += residual * residual;
+  }
+  const double freedom = static_cast<double>(product.size() - 1);
+  const double kept =
+      square > 0 ? std::max(0.0, 1 - freedom * marginal.deviation * marginal.deviation / square)
+                 : 0;
+  for (std::size_t i = 0; i < product.size(); ++i)
+    marginal.counts[i] = product[i] + kept * (marginal.counts[i] - product[i]);
+}
+
 }  // namespace sotto

@@ -15,10 +15,18 @@ namespace {
 constexpr double kColumns = 0.22, kScores = 0.04;
 // few: columns have kMost of it at first where the records are kHardly deviations of the noise that
 // all of it would leave, kLeast where they are kWell; choice and scores have the same everywhere.
-constexpr double kMost = 0.6, kLeast = 0.35, kHardly = 40, kWell = 200, kChoice = 0.02,
+constexpr double kMost = 0.6, kLeast = 0.35, kHardly = 40, kWell = 200, kChoice = 0.01,
                  kScoresOfFew = 0.02;
+constexpr std::size_t kLookedAt = 12;   // pairs, or one for each column if there are more
 constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
 constexpr double kPartOfRecords = 0.5;  // of the records: the noise of a pair in all its cells
+// Triples are looked at where one of them, counted with kPartOfTriple of the budget, has noise in
+// all its cells that is at most kNoiseOfTriple of the records. Their choice, and their scores, have
+// as much of the budget as leaves a score kSureTriples of the records of noise.
+constexpr double kPartOfTriple = 0.05, kNoiseOfTriple = 0.2, kSureTriples = 0.01,
+                 kLeastForTriples = 0.002, kMostForTriples = 0.015;
+constexpr std::size_t kMostTriples = 4;
+constexpr std::uint32_t kFewestOfTriple = 4, kMostOfTriple = 6;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
 constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;
@@ -70,7 +78,7 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
       return kNoiseOfMean * l * other * noise(share_of_pairs, static_cast<double>(m)) / n;
     };
     const std::size_t targets = cells.target() ? columns - 1 : 0;
-    const std::size_t most = std::min(pairs(), 2 * columns);
+    const std::size_t most = std::min(pairs(), std::max(kLookedAt, columns));
     levels = kUsualLevels;
     while (levels > kFewestLevels && part(levels, 1) > kPartOfRecords) --levels;
     std::size_t m = 1;
@@ -86,7 +94,24 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
       if (all_targets && others == 0) share_of_choice = 0;
     }
   }
-  share_of_rest = std::max(0.0, 1 - share_of_columns - share_of_choice - share_of_scores);
+  if (route != PairRoute::none && cells.target() && columns > 2) {
+    const auto part = [&](std::uint32_t l) {
+      return kNoiseOfMean * std::pow(l, 3) * noise(kPartOfTriple, 1) / n;
+    };
+    triple_levels = kFewestOfTriple;
+    while (triple_levels < kMostOfTriple && part(triple_levels + 1) <= kNoiseOfTriple)
+      ++triple_levels;
+    if (part(triple_levels) > kNoiseOfTriple) {
+      triple_levels = 0;
+    } else {
+      triples = std::min(kMostTriples, all_triples());
+      const double far = noise(1, static_cast<double>(triples)) / (kSureTriples * n);
+      share_of_triples =
+          std::clamp(budget.is_pure() ? far : far * far, kLeastForTriples, kMostForTriples);
+    }
+  }
+  share_of_rest = std::max(
+      0.0, 1 - share_of_columns - share_of_choice - share_of_scores - 2 * share_of_triples);
   // few: what pairs do not need comes back to the columns.
   const double sigma = noise(share_of_columns + (route == PairRoute::few ? share_of_rest : 0),
                              static_cast<double>(columns));
@@ -103,10 +128,10 @@ std::size_t SynthesisDesign::most_pairs() const {
   return route == PairRoute::many ? std::min(pairs(), kTried * columns) : with_target + others;
 }
 
-std::size_t SynthesisDesign::pair_cells() const {
+std::size_t SynthesisDesign::cells_again() const {
   constexpr std::size_t kWidest =
       std::max(ColumnLevels::kMostNumbers, ColumnLevels::kMostCategories);
-  return most_pairs() * kWidest * kWidest;
+  return most_pairs() * kWidest * kWidest + triples * triple_levels * triple_levels * triple_levels;
 }
 
 namespace {
@@ -117,6 +142,15 @@ LatticeNoise column_noise(const SynthesisDesign& d, std::size_t cells, const Bud
   return counting_noise(
       d.relation, budget.part(d.share_of_columns),
       times({up(one.l1 * columns), up(one.l2 * up(std::sqrt(columns)))}, d.contributions), cells);
+}
+
+// Of so many scores, each of which a record moves by at most 1.
+LatticeNoise score_noise(const SynthesisDesign& d, std::size_t scores, const Budget& budget) {
+  const auto queries = static_cast<double>(scores);
+  const double moved = (d.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
+  return {d.relation, budget, 1.0 / kScoreSteps,
+          times({up(moved * queries), up(moved * up(std::sqrt(queries)))}, d.contributions),
+          scores};
 }
 
 SelectionOptions selection(const SynthesisDesign& d, const Budget& budget, double moved) {
@@ -133,11 +167,7 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
     : pure_(budget.is_pure()), columns_(column_noise(d, cells, budget)) {
   if (d.route == PairRoute::none) return;
   const Distance one = histogram_distance(d.relation);
-  const auto queries = static_cast<double>(d.scored());
-  const double moved = (d.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
-  scores_.emplace(d.relation, budget.part(d.share_of_scores), 1.0 / kScoreSteps,
-                  times({up(moved * queries), up(moved * up(std::sqrt(queries)))}, d.contributions),
-                  d.scored());
+  scores_.emplace(score_noise(d, d.scored(), budget.part(d.share_of_scores)));
   if (d.share_of_choice > 0) {
     const std::size_t chosen = d.all_targets ? 0 : d.with_target;
     const double each = d.share_of_choice / static_cast<double>(chosen + d.others);
@@ -146,12 +176,16 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
     if (d.others > 0)
       others_.emplace(d.others, selection(d, budget.part(each * static_cast<double>(d.others)), 1));
   }
+  if (d.triples > 0) {
+    triples_.emplace(d.triples, selection(d, budget.part(d.share_of_triples), 1));
+    triple_scores_.emplace(score_noise(d, d.triples, budget.part(d.share_of_triples)));
+  }
   // How many cells the chosen pairs have is not known before; the noise and its event are those of
   // as many as there can be, and what is left of them is noise on nothing.
   const double steps = kWeightSteps;
   again_.emplace(d.relation, budget.part(d.share_of_rest), 1.0 / kWeightSteps,
                  times({one.l1 * steps, up(one.l2 * steps)}, d.contributions),
-                 cells + d.pair_cells());
+                 cells + d.cells_again());
 }
 
 Event SynthesisMechanisms::event() const {
@@ -159,6 +193,8 @@ Event SynthesisMechanisms::event() const {
   if (targets_) all.push_back(targets_->event());
   if (others_) all.push_back(others_->event());
   if (scores_) all.push_back(scores_->event());
+  if (triples_) all.push_back(triples_->event());
+  if (triple_scores_) all.push_back(triple_scores_->event());
   if (again_) all.push_back(again_->event());
   return all.size() == 1 ? all.front() : compose(std::move(all));
 }

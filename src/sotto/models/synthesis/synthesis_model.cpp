@@ -31,7 +31,7 @@ class SynthesisGenerator final : public Generator {
       : model_(std::move(model)),
         encoder_(facts.encoder),
         columns_(*facts.encoder, model_.bins),
-        markov_(levels(), terms()) {
+        markov_(levels(), terms(), groups()) {
     markov_.set_potentials(model_.potentials);
   }
 
@@ -39,11 +39,13 @@ class SynthesisGenerator final : public Generator {
     json columns = json::array(), terms = json::array();
     for (const ColumnLevels& c : model_.columns)
       columns.push_back({{"levels", c.levels}, {"level", c.level}, {"share", c.share}});
-    for (std::size_t t = 0; t < model_.measured.size(); ++t)
+    for (std::size_t t = 0; t < model_.measured.size(); ++t) {
       terms.push_back({{"columns", model_.measured[t].columns},
                        {"counts", model_.measured[t].counts},
                        {"deviation", model_.measured[t].deviation},
                        {"potential", model_.potentials[t]}});
+      if (!model_.measured[t].groups.empty()) terms.back()["groups"] = model_.measured[t].groups;
+    }
     const json j = {
         {"schema", 1},           {"type", "synthesis"},           {"bins", model_.bins},
         {"total", model_.total}, {"columns", std::move(columns)}, {"terms", std::move(terms)}};
@@ -84,16 +86,22 @@ class SynthesisGenerator final : public Generator {
     for (const Marginal& m : model_.measured) all.push_back(m.columns);
     return all;
   }
+  std::vector<LevelGrouping> groups() const {
+    std::vector<LevelGrouping> all;
+    for (const Marginal& m : model_.measured) all.push_back(m.groups);
+    return all;
+  }
 
   void tally(const std::vector<std::uint32_t>& records,
              std::vector<std::vector<double>>& counts) const {
     const std::size_t width = columns_.columns();
     for (std::size_t t = 0; t < counts.size(); ++t) {
       const std::vector<std::uint32_t>& of = model_.measured[t].columns;
+      const std::vector<std::uint32_t> group = grouped_cells(model_.measured[t].groups);
       for (std::size_t r = 0; r < records.size(); r += width) {
         std::size_t at = 0;
         for (const std::uint32_t c : of) at = at * model_.columns[c].levels + records[r + c];
-        ++counts[t][at];
+        ++counts[t][group.empty() ? at : group[at]];
       }
     }
   }
@@ -213,6 +221,17 @@ void check(const SynthesisModel& model, const Facts& facts) {
       does_not_fit();
     double cells = 1;
     for (const std::uint32_t c : m.columns) cells *= levels[c];
+    if (!m.groups.empty()) {
+      // Before tables of this size are made.
+      if (m.groups.size() != m.columns.size() || cells > MarkovModel::kMostCells) does_not_fit();
+      cells = 1;
+      for (std::size_t i = 0; i < m.groups.size(); ++i) {
+        if (m.groups[i].size() != levels[m.columns[i]]) does_not_fit();
+        const std::uint32_t last = *std::max_element(m.groups[i].begin(), m.groups[i].end());
+        if (last >= m.groups[i].size()) does_not_fit();
+        cells *= last + 1.0;
+      }
+    }
     if (static_cast<double>(m.counts.size()) != cells ||
         model.potentials[t].size() != m.counts.size())
       does_not_fit();
@@ -251,6 +270,7 @@ std::unique_ptr<Model> load_synthesis(const Files& files, Facts& facts) {
       t.at("columns").get_to(m.columns);
       t.at("counts").get_to(m.counts);
       m.deviation = json_number(t.at("deviation"), "the noise of a marginal");
+      if (t.contains("groups")) t.at("groups").get_to(m.groups);
       t.at("potential").get_to(model.potentials.emplace_back());
     }
   } catch (const json::exception&) {

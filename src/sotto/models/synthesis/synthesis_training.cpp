@@ -16,12 +16,15 @@
 #include "sotto/models/synthesis/detail/pair_shrinkage.hpp"
 #include "sotto/models/synthesis/detail/synthesis_design.hpp"
 #include "sotto/models/synthesis/detail/synthesis_model.hpp"
+#include "sotto/models/synthesis/detail/triple_queries.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr double kTargetImportance = 8;
+constexpr double kTargetImportance = 8, kTripleImportance = 8;
 constexpr double kDoubt = 1;  // deviations of its noise by which a score is believed less
+// few: the same of pairs without the target, the best of many, whose scores are often luck.
+constexpr double kDoubtOfOthers = 4;
 constexpr double kSeenBins = 16;
 constexpr double kNoBar = std::numeric_limits<double>::infinity();
 constexpr double kNoiseShareOfRecords = 0.25;
@@ -41,6 +44,14 @@ struct Weights {
   std::vector<std::int64_t> columns;  // steps
   std::vector<ColumnPair> pairs;
   std::vector<std::int64_t> of_pairs;  // steps
+  std::vector<ColumnTriple> triples;
+  std::vector<std::int64_t> of_triples;  // steps
+};
+
+// What was looked at, and how much each holds.
+struct Looked {
+  std::vector<PairCandidate> pairs;
+  std::vector<TripleCandidate> triples;
 };
 
 class SynthesisTraining final : public TrainingPlan {
@@ -70,6 +81,9 @@ class SynthesisTraining final : public TrainingPlan {
       e.words += fmt::format(" and of at most {} pairs of them", design_.most_pairs());
     e.words += alone ? ", as if none depended on another"
                      : "; the Markov model that fits them draws records";
+    if (design_.triples > 0)
+      e.words +=
+          fmt::format("; at most {} triples with the target are counted, too", design_.triples);
     if (private_)
       e.words += fmt::format("; discrete {} noise of scale {:.4g} on the counts of columns",
                              mechanisms_.columns().gaussian() ? "Gaussian" : "Laplace",
@@ -86,16 +100,22 @@ class SynthesisTraining final : public TrainingPlan {
     make_levels(known, model);
     if (mechanisms_.again()) {
       const PairQueries ask(columns_, model);
-      const std::vector<ColumnPair> pairs = candidates(ask, source, rng);
-      count_again(ask, source, rng, weights(scored(ask, source, rng, pairs, model), known, model),
-                  known, model);
+      const TripleQueries ask_triples(columns_, model, std::max(1u, design_.triple_levels));
+      Looked looked;
+      looked.pairs = scored(ask, source, rng, candidates(ask, source, rng), model);
+      looked.triples = triples(ask_triples, source, rng, looked.pairs, model.total);
+      count_again(ask, ask_triples, source, rng, weights(looked, known, model), known, model);
     }
 
     std::vector<std::uint32_t> levels;
     std::vector<std::vector<std::uint32_t>> terms;
     for (const ColumnLevels& c : model.columns) levels.push_back(c.levels);
-    for (const Marginal& m : model.measured) terms.push_back(m.columns);
-    MarkovModel markov(std::move(levels), std::move(terms));
+    std::vector<LevelGrouping> groups;
+    for (const Marginal& m : model.measured) {
+      terms.push_back(m.columns);
+      groups.push_back(m.groups);
+    }
+    MarkovModel markov(std::move(levels), std::move(terms), groups);
     Progress progress(control.shown(kIterations));
     markov.fit(
         model.measured, model.total, kIterations,
@@ -209,22 +229,81 @@ class SynthesisTraining final : public TrainingPlan {
     return chosen;
   }
 
+  // The triples that are looked at, by the exponential mechanism, and how much each of them holds
+  // that neither columns nor pairs do, by a noisy score.
+  std::vector<TripleCandidate> triples(const TripleQueries& ask, Source& source, Rng& rng,
+                                       const std::vector<PairCandidate>& pairs,
+                                       double total) const {
+    std::vector<TripleCandidate> made;
+    if (!mechanisms_.triples()) return made;
+    const std::size_t d = columns_.columns();
+    std::vector<double> dependence(d * d);
+    for (const PairCandidate& c : pairs)
+      dependence[c.columns.first * d + c.columns.second] = c.dependence;
+    // Two columns that depend on each other, and the target on one of them: that looks like
+    // something of all three. The records of it, about.
+    const auto chained = [&](const ColumnTriple& t) {
+      double own = 0, with_target = 0;
+      for (const auto& [a, b] : {std::pair{t[0], t[1]}, {t[0], t[2]}, {t[1], t[2]}})
+        (columns_.target() == a || columns_.target() == b ? with_target : own) +=
+            dependence[a * d + b];
+      return own * with_target / total;
+    };
+    const std::vector<ColumnTriple> all = ask.all();
+    const std::vector<int128> exact = ask.together(source, all);
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      scores.push_back(static_cast<double>(exact[i]) / kScoreSteps -
+                       chained(all[i]) / ask.scale(all[i]));
+    std::vector<ColumnTriple> chosen;
+    for (const std::size_t i : mechanisms_.triples()->run(scores, rng).value)
+      chosen.push_back(all[i]);
+
+    const LatticeNoise& noise = *mechanisms_.triple_scores();
+    const std::vector<double> noisy = noised(noise, ask.together(source, chosen), rng);
+    const double doubt = private_ ? kDoubt * *noise.info().standard_deviation : 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      // What chance leaves between the records is nothing that a model could learn.
+      const double seen =
+          std::max(0.0, (noisy[i] - doubt) * ask.scale(chosen[i]) - chained(chosen[i]));
+      const double chance = chance_of(chosen[i], ask, total);
+      made.push_back({.columns = chosen[i],
+                      .dependence = std::sqrt(std::max(0.0, seen * seen - chance * chance)),
+                      .cells = static_cast<double>(ask.cells(chosen[i])),
+                      .importance = kTripleImportance});
+    }
+    return made;
+  }
+
   // How far each of these is from independence, by a noisy score.
   std::vector<PairCandidate> scored(const PairQueries& ask, Source& source, Rng& rng,
                                     const std::vector<ColumnPair>& pairs,
                                     const SynthesisModel& model) const {
     const std::vector<double> noisy = noised(*mechanisms_.scores(), ask.apart(source, pairs), rng);
-    const double doubt = private_ ? kDoubt * *mechanisms_.scores()->info().standard_deviation : 0;
+    const double noise = private_ ? *mechanisms_.scores()->info().standard_deviation : 0;
     std::vector<PairCandidate> made;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       // What the noise of the columns alone would show is no dependence.
-      const double seen = std::max(0.0, noisy[i] - doubt), blur = blur_of(pairs[i], model);
+      const bool lucky = design_.route == PairRoute::few && !ask.with_target(pairs[i]);
+      const double seen = std::max(0.0, noisy[i] - (lucky ? kDoubtOfOthers : kDoubt) * noise),
+                   blur = blur_of(pairs[i], model);
       made.push_back({.columns = pairs[i],
                       .dependence = std::sqrt(std::max(0.0, seen * seen - blur * blur)),
                       .cells = static_cast<double>(ask.cells(pairs[i])),
                       .importance = ask.with_target(pairs[i]) ? kTargetImportance : 1});
     }
     return made;
+  }
+
+  // Σ |M − n·p·q·r| that is expected of independent records.
+  static double chance_of(const ColumnTriple& triple, const TripleQueries& ask, double total) {
+    double roots = 1;
+    for (const std::uint32_t j : triple) {
+      double sum = 0;
+      for (const double p : ask.shares(j)) sum += std::sqrt(p);
+      roots *= sum;
+    }
+    return kMeanAbsoluteNormal * std::sqrt(total) * roots;
   }
 
   // Σ |n·p·q − E| that the noise of p and q makes expected.
@@ -255,8 +334,8 @@ class SynthesisTraining final : public TrainingPlan {
     return sum * sum;
   }
 
-  Weights weights(const std::vector<PairCandidate>& candidates,
-                  const std::vector<KnownCounts>& known, const SynthesisModel& model) const {
+  Weights weights(const Looked& looked, const std::vector<KnownCounts>& known,
+                  const SynthesisModel& model) const {
     MeasurementFacts facts{.records = model.total,
                            .noise = deviation(*mechanisms_.again()),
                            .laplace = mechanisms_.pure(),
@@ -269,7 +348,8 @@ class SynthesisTraining final : public TrainingPlan {
       facts.bins.push_back(bins_of(j, model));
     }
     facts.unknown = kMeanAbsoluteNormal * std::sqrt(model.total) * design_.levels;
-    const MeasurementPlan plan = planned_measurements(facts, candidates);
+    const std::vector<PairCandidate>& candidates = looked.pairs;
+    const MeasurementPlan plan = planned_measurements(facts, candidates, looked.triples);
     // Rounded down, with room for the rounding of the norm, which is what noise is made for.
     int128 norm = 0;
     const auto steps = [&](double share) {
@@ -287,24 +367,34 @@ class SynthesisTraining final : public TrainingPlan {
       made.pairs.push_back(candidates[plan.pairs[i]].columns);
       made.of_pairs.push_back(steps(plan.pair_share[i]));
     }
+    for (std::size_t i = 0; i < plan.triples.size(); ++i) {
+      made.triples.push_back(looked.triples[plan.triples[i]].columns);
+      made.of_triples.push_back(steps(plan.triple_share[i]));
+    }
     if (norm > int128{kWeightSteps} * (mechanisms_.pure() ? 1 : kWeightSteps))
       invariant_broken("more was asked than was paid for");
     return made;
   }
 
-  void count_again(const PairQueries& ask, Source& source, Rng& rng, const Weights& weights,
-                   std::vector<KnownCounts>& known, SynthesisModel& model) const {
+  void count_again(const PairQueries& ask, const TripleQueries& ask_triples, Source& source,
+                   Rng& rng, const Weights& weights, std::vector<KnownCounts>& known,
+                   SynthesisModel& model) const {
     const auto add = [&](const Table& block, std::span<int128> total) {
       counts_.add(block, weights.columns, total);
     };
     std::vector<int128> sums = source.sum(counts_.size(), add);
     std::vector<int128> of_pairs = ask.counts(source, weights.pairs);
-    if (of_pairs.size() > design_.pair_cells()) invariant_broken("more cells than were paid for");
+    const std::vector<int128> of_triples = ask_triples.counts(source, weights.triples);
+    of_pairs.insert(of_pairs.end(), of_triples.begin(), of_triples.end());
+    if (of_pairs.size() > design_.cells_again()) invariant_broken("more cells than were paid for");
     std::size_t at = 0;
     for (std::size_t i = 0; i < weights.pairs.size(); ++i)
       for (std::size_t c = 0; c < ask.cells(weights.pairs[i]); ++c)
         of_pairs[at++] *= weights.of_pairs[i];
-    of_pairs.resize(design_.pair_cells());
+    for (std::size_t i = 0; i < weights.triples.size(); ++i)
+      for (std::size_t c = 0; c < ask_triples.cells(weights.triples[i]); ++c)
+        of_pairs[at++] *= weights.of_triples[i];
+    of_pairs.resize(design_.cells_again());
     sums.insert(sums.end(), of_pairs.begin(), of_pairs.end());
     const LatticeNoise& noise = *mechanisms_.again();
     const std::vector<double> noisy = noised(noise, sums, rng);
@@ -323,6 +413,8 @@ class SynthesisTraining final : public TrainingPlan {
     model.total = total_of(known);
     std::vector<bool> paired(known.size());
     for (const ColumnPair& pair : weights.pairs) paired[pair.first] = paired[pair.second] = true;
+    for (const ColumnTriple& triple : weights.triples)
+      for (const std::uint32_t j : triple) paired[j] = true;
     for (std::size_t j = 0; j < known.size(); ++j) {
       // Levels that no pair was counted in can still be better ones.
       const KnownCounts& k = known[j];
@@ -344,6 +436,21 @@ class SynthesisTraining final : public TrainingPlan {
       for (std::size_t c = 0; c < cells; ++c) marginal.counts.push_back(noisy[from + c] / weight);
       if (design_.route == PairRoute::few && private_)
         shrink(marginal, model.measured[pair.first], model.measured[pair.second], model.total);
+      model.measured.push_back(std::move(marginal));
+    }
+    for (std::size_t i = 0; i < weights.triples.size(); ++i) {
+      const ColumnTriple& triple = weights.triples[i];
+      const std::size_t cells = ask_triples.cells(triple), from = std::exchange(at, at + cells);
+      if (weights.of_triples[i] == 0) continue;
+      const double weight = static_cast<double>(weights.of_triples[i]) / kWeightSteps;
+      Marginal marginal{
+          {triple.begin(), triple.end()}, {}, deviation(noise, weight), ask_triples.groups(triple)};
+      for (std::size_t c = 0; c < cells; ++c) marginal.counts.push_back(noisy[from + c] / weight);
+      if (private_)
+        shrink(marginal,
+               {ask_triples.shares(triple[0]), ask_triples.shares(triple[1]),
+                ask_triples.shares(triple[2])},
+               model.total);
       model.measured.push_back(std::move(marginal));
     }
   }

@@ -27,19 +27,32 @@
 
 namespace sotto {
 
-// Counts of the combinations of levels of some columns, the last column fastest.
+// Of each column of a term: the group of each level, 0 and on. None: each level is its own.
+using LevelGrouping = std::vector<std::vector<std::uint32_t>>;
+
+// Counts of the combinations of levels of some columns, the last column fastest; of groups of
+// levels where there are any.
 struct Marginal {
   std::vector<std::uint32_t> columns;  // ascending
   std::vector<double> counts;          // noisy
   double deviation = 1;                // standard deviation of the noise of each
+  LevelGrouping groups = {};
 };
+
+// From each combination of levels to that of their groups, the last column fastest; nothing
+// where there are no groups.
+std::vector<std::uint32_t> grouped_cells(const LevelGrouping& groups);
+// How many combinations of groups there are.
+std::size_t cells_of_groups(const LevelGrouping& groups);
 
 class MarkovModel {
  public:
   static constexpr double kMostCells = 1 << 20;
 
-  // All potentials 0: the uniform distribution. Throws InvalidArgument for columns that are none.
-  MarkovModel(std::vector<std::uint32_t> levels, std::vector<std::vector<std::uint32_t>> terms);
+  // All potentials 0: the uniform distribution. groups: of each term, or of none. Throws
+  // InvalidArgument for columns that are none and for groups of other levels.
+  MarkovModel(std::vector<std::uint32_t> levels, std::vector<std::vector<std::uint32_t>> terms,
+              const std::vector<LevelGrouping>& groups = {});
 
   // The marginals are those of the terms, in their order; total: how many records they count.
   // noise: it ends at so much of the loss that noise alone would leave. step(i): after so many of
@@ -68,6 +81,7 @@ class MarkovModel {
     std::vector<std::uint32_t> columns;
     std::size_t clique = 0;
     Projection projection = {};
+    std::vector<std::uint32_t> group = {};  // of each combination of levels; none: its own
   };
   Projection projection(const std::vector<std::uint32_t>& from,
                         const std::vector<std::uint32_t>& to) const;

@@ -10,4 +10,7 @@ namespace sotto {
 // the columns' own counts, by their noise. total: the records. Post-processing.
 void shrink(Marginal& pair, const Marginal& first, const Marginal& second, double total);
 
+// The same of any columns, with the residual from the product of these shares.
+void shrink(Marginal& marginal, const std::vector<std::vector<double>>& shares, double total);
+
 }  // namespace sotto

@@ -11,16 +11,21 @@
 //            scores   Σ|M − E| of all pairs (few: of those chosen), E released before: one record
 //                     moves one M by 1, so one score by at most 1, all of them by ℓ1 = their
 //                     number, ℓ2 = its root.
-//            again    A chosen pair, and a column, counts a record v times: ℓ1 = Σ v ≤ 1 (pure),
-//                     ℓ2 = √Σ v² ≤ 1.
+//            triples  Σ|R|/B of two columns and the target (triple_queries.hpp), less what was
+//                     released of its pairs: one record moves it by at most 1. A few are chosen by
+//                     the exponential mechanism, and their scores, which move by ℓ1 = their number,
+//                     ℓ2 = its root, are released as those of pairs are.
+//            again    A chosen pair or triple, and a column, counts a record v times: ℓ1 = Σ v ≤ 1
+//                     (pure), ℓ2 = √Σ v² ≤ 1.
 //            replace_one is one record taken away and one put in: counts move by 2 in ℓ1 and by √2
 //            times as much in ℓ2, a score by twice as much. A unit with k records moves everything
 //            k times as far. A null record counts nowhere.
 // Method     many, where the noise of all scores together is a small part of the declared records.
 //            few elsewhere: as many pairs are looked at as leave the noise of one a part of the
 //            records, with the target if there is one. none, where even one pair would be more
-//            noise than records: columns are independent. Numbers have as many cells as leave half
-//            of them together six deviations of noise, and one of them two.
+//            noise than records: columns are independent. Triples where one with few groups of
+//            levels would have noise that is a small part of the records. Numbers have as many
+//            cells as leave half of them together six deviations of noise, and one of them two.
 // Numerics   Sensitivities are exact on whole steps, roots are rounded up.
 // Reference  docs/math/synthesis.md.
 #pragma once
@@ -45,21 +50,25 @@ struct SynthesisDesign {
   std::uint64_t contributions = 1;
   std::size_t columns = 0;
   PairRoute route = PairRoute::many;
-  std::uint32_t levels = 12;    // of a number, about
-  std::uint32_t coarse = 4096;  // cells of a number that are counted
-  std::size_t with_target = 0;  // few: pairs with the target,
-  bool all_targets = false;     // all of them, not chosen;
-  std::size_t others = 0;       // few: other pairs
+  std::uint32_t levels = 12;        // of a number, about
+  std::uint32_t coarse = 4096;      // cells of a number that are counted
+  std::size_t with_target = 0;      // few: pairs with the target,
+  bool all_targets = false;         // all of them, not chosen;
+  std::size_t others = 0;           // few: other pairs
+  std::size_t triples = 0;          // of two columns and the target
+  std::uint32_t triple_levels = 0;  // groups of levels of a column there
   double share_of_columns = 1, share_of_choice = 0, share_of_scores = 0, share_of_rest = 0;
+  double share_of_triples = 0;  // for their choice, and as much again for their scores
 
   // rows: declared, none: as many as it takes. budget: about what there is to spend; alone: columns
   // and nothing else.
   SynthesisDesign(const CellColumns& cells, const Facts& facts, const Budget& budget, bool alone);
 
   std::size_t pairs() const { return columns * (columns - 1) / 2; }
+  std::size_t all_triples() const { return (columns - 1) * (columns - 2) / 2; }
   std::size_t scored() const { return route == PairRoute::many ? pairs() : with_target + others; }
-  // Of the pairs that are measured, whichever they are.
-  std::size_t pair_cells() const;
+  // Of the pairs and triples that are measured, whichever they are.
+  std::size_t cells_again() const;
   std::size_t most_pairs() const;
   static constexpr std::size_t kTried = 8;  // pairs for each column that the tree is tried with
 };
@@ -73,8 +82,10 @@ class SynthesisMechanisms {
   const LatticeNoise& columns() const { return columns_; }
   const std::optional<TopKPlan>& targets() const { return targets_; }  // few
   const std::optional<TopKPlan>& others() const { return others_; }    // few
+  const std::optional<TopKPlan>& triples() const { return triples_; }
+  const std::optional<LatticeNoise>& triple_scores() const { return triple_scores_; }
   const std::optional<LatticeNoise>& scores() const { return scores_; }
-  // Of chosen pairs and, once more, of all columns.
+  // Of chosen pairs and triples and, once more, of all columns.
   const std::optional<LatticeNoise>& again() const { return again_; }
   bool pure() const { return pure_; }
   Event event() const;
@@ -82,8 +93,8 @@ class SynthesisMechanisms {
  private:
   bool pure_;
   LatticeNoise columns_;
-  std::optional<LatticeNoise> scores_, again_;
-  std::optional<TopKPlan> targets_, others_;
+  std::optional<LatticeNoise> scores_, triple_scores_, again_;
+  std::optional<TopKPlan> targets_, others_, triples_;
 };
 
 }  // namespace sotto
