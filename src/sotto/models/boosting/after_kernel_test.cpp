@@ -51,9 +51,10 @@ TEST(AfterKernel, LearnsWhatTwoColumnsSayTogether) {
 
 TEST(AfterKernel, BothPartsTogetherCostTheBudget) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
-    for (const std::string& target : {kTwo, kThree, kNumber}) {
+    for (const auto& [target, rows] : std::vector<std::pair<std::string, std::size_t>>{
+             {kTwo, 5000}, {kThree, 5000}, {kNumber, 5000}, {kTwo, 1000000}, {kNumber, 100000}}) {
       const TrainingRequest asked = request(1, "after_kernel");
-      const Facts facts = facts_of(relation, target, 5000, asked);
+      const Facts facts = facts_of(relation, target, rows, asked);
       const auto plan = plan_training(boosting_family(), facts, asked);
       const Bound bound = epsilon(Spec{facts.relation, {*plan->event()}}, Delta(kDelta));
       EXPECT_LE(bound.upper, 1 + 1e-9);

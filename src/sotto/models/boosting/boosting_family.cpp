@@ -8,16 +8,17 @@
 namespace sotto {
 namespace {
 
-constexpr double kStartSignal = 2500;  // records for each unit of noise
+// Records for each unit of noise: from the first on trees are better after a kernel model than
+// alone, from the second on better than that model alone.
+constexpr double kStartSignal = 2500, kBestSignal = 10000;
 
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // trees cut by themselves
   return schema;
 }
 
-// Enough records for a kernel model to find what is smooth before trees cut what is left.
-bool starts_smoothly(const Situation& s) {
-  return !s.pure && s.classes <= 2 && s.signal >= kStartSignal;
+bool starts_smoothly(const Situation& s, double from) {
+  return !s.pure && s.classes <= 2 && s.signal >= from;
 }
 
 std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
@@ -25,7 +26,8 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
   check_target(facts, task, "boosting", "linear");
   const bool after_kernel =
       request.method == "after_kernel" ||
-      (request.method == "auto" && starts_smoothly(situation_of(facts, required_budget(request))));
+      (request.method == "auto" &&
+       starts_smoothly(situation_of(facts, required_budget(request)), kStartSignal));
   return boosting_training(facts, request,
                            {.trees = request.options.maybe_whole("trees"),
                             .batch = request.options.whole("batch"),
@@ -35,7 +37,7 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
-  if (starts_smoothly(s))
+  if (starts_smoothly(s, kBestSignal))
     return {0.95, "many records: smooth interactions first, then trees on what is left"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
@@ -51,7 +53,7 @@ Family boosting_family() {
                      "many small trees, each mending what is left; for strong interactions"}},
           .methods = {{"auto", "after_kernel or random, by a public rule", {"trees", "batch"}},
                       {"after_kernel",
-                       "85 % of the budget for a kernel model, then trees on what it left",
+                       "most of the budget for a kernel model, then trees on what it left",
                        {"trees", "batch"}},
                       {"random", "random intervals, noisy Newton leaves", {"trees", "batch"}},
                       {"none", "no noise: NOT PRIVATE", {"trees", "batch"}}},

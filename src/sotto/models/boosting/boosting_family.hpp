@@ -4,8 +4,9 @@
 // What       Noisy marginals once, from which the scales of the columns follow. Then rounds of
 //            `batch` trees: each cuts one to three columns into random intervals; every leaf
 //            releases its noisy sums of residuals and curvatures, and takes a small Newton step.
-//            after_kernel: 85 % of the budget go to a kernel model first; the trees go on from the
-//            margins that it reached, on columns that it found to matter.
+//            after_kernel: 40 to 85 % of the budget go to a kernel model first; the trees go on
+//            from the margins that it reached, on columns and pairs of columns that it found to
+//            matter.
 // Guarantee  Composition of discrete Gaussian mechanisms. A record is in one leaf of each tree and
 //            adds residuals of norm ≤ 1 and 0.3·curvature ≤ 0.3 there: ℓ2 ≤ √(batch·1.09) a round.
 //            replace_one: twice as far.

@@ -19,7 +19,10 @@ constexpr double kShrink = 2;      // standard deviations of noise that a leaf's
 constexpr double kTime = 0.55;     // τ = kTime·√(n·μ)
 constexpr double kTreesRule = 10;  // T = kTreesRule·√(n·μ), within limits
 constexpr double kTreesAfter = 5;  // the same after a kernel model
-constexpr double kMarginalShare = 0.1, kStartShare = 0.85;
+constexpr double kMarginalShare = 0.1;
+// Of a kernel model that trees go on from; from kManyRecords per unit of noise on it has said all
+// it can with less and less.
+constexpr double kMostOfStart = 0.85, kLeastOfStart = 0.4, kManyRecords = 12000;
 constexpr std::uint64_t kFewestTrees = 100, kMostTrees = 800, kMostTreesOfClasses = 400;
 constexpr double kWorthwhile = 0.5;  // of the step that lowers the loss the most
 constexpr double kFreeRho = 8;       // sizes and steps of a run without noise
@@ -36,13 +39,20 @@ struct Setting {
   BoostingOptions options;
 };
 
-KernelSetting start_of(const Setting& s) {
-  return {s.relation, s.rows, s.contributions, s.loss, s.margins, s.columns, {}, kStartShare};
+double share_of_start(const Setting& s, double rho) {
+  const double signal =
+      s.rows * std::sqrt(2 * rho) / (contribution_factor(s.relation) * s.contributions);
+  return std::clamp(kMostOfStart * std::sqrt(kManyRecords / signal), kLeastOfStart, kMostOfStart);
+}
+
+KernelSetting start_of(const Setting& s, double share) {
+  return {s.relation, s.rows, s.contributions, s.loss, s.margins, s.columns, {}, share};
 }
 
 // Everything that depends on the budget ρ.
 struct Mechanisms {
   std::optional<KernelMechanisms> start;   // what the trees go on from
+  double start_share = 0;                  // of ρ
   std::optional<MarginalsPlan> marginals;  // without it
   std::optional<LatticeNoise> squares;
   std::uint64_t rounds = 0;  // of trees
@@ -60,12 +70,14 @@ LatticeNoise noise(const Setting& s, double rho, double distance, std::size_t si
 }
 
 Mechanisms::Mechanisms(const Setting& s, double rho) {
-  const double first = s.options.after_kernel ? kStartShare : kMarginalShare;
-  if (s.options.after_kernel)
-    start.emplace(start_of(s), rho * first);
-  else
+  const double first = s.options.after_kernel ? share_of_start(s, rho) : kMarginalShare;
+  if (s.options.after_kernel) {
+    start_share = first;
+    start.emplace(start_of(s, first), rho * first);
+  } else {
     marginals.emplace(s.columns, s.relation, static_cast<std::uint64_t>(s.contributions),
                       s.loss != MarginLoss::classes, rho * first);
+  }
   double left = rho * (1 - first) * (1 - 0x1p-40);
   if (s.loss == MarginLoss::number) {
     squares = noise(s, left * kResidualShare / kResidualReleases, 1, 1);
@@ -158,7 +170,7 @@ class BoostingTraining final : public TrainingPlan {
     double clip = first_clip(setting_.loss);
     std::uint64_t done = 0;
     if (mechanisms_.start) {
-      const KernelSetting setting = start_of(setting_);
+      const KernelSetting setting = start_of(setting_, mechanisms_.start_share);
       KernelDescent::Reached reached =
           KernelDescent(setting, *mechanisms_.start, private_).run(records, rng, progress, true);
       model.start = std::move(reached.model);

@@ -16,6 +16,8 @@ constexpr std::uint64_t kFewestRounds = 6;               // of three stages
 constexpr double kMainShare = 0.1, kTrialShare = 0.2;    // of the descent, the rest for the third
 constexpr double kPairsShare = 0.06, kTrialTest = 0.02;  // of all
 constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
+// From so many records per unit of noise on κ grows like the root of their number, up to a limit.
+constexpr double kFarSignal = 3500, kFurthest = 2.5;
 constexpr double kWaveRoom = 1.2e7;  // pairs × records: what a round walks through
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
@@ -136,8 +138,11 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
                 kCountUnit, features.trees << kTreeDepth);
     const double longest = s.loss == MarginLoss::number ? kLongestOfNumber : kLongestStep,
                  steps = static_cast<double>(rounds);
-    const double whole_time = kappa(s.loss, features.trees > 0) * s.rows * std::sqrt(2 * descent) /
-                              (moved * s.contributions);
+    const double signal = s.rows * std::sqrt(2 * descent) / (moved * s.contributions);
+    const double further = three && s.loss != MarginLoss::classes
+                               ? std::clamp(std::sqrt(signal / kFarSignal), 1.0, kFurthest)
+                               : 1;
+    const double whole_time = further * kappa(s.loss, features.trees > 0) * signal;
     stage.time = std::min(share * whole_time, longest * steps);
     const std::size_t dimension = 1 + main + 2 * features.fourier + (features.trees << kTreeDepth);
     stage.gradient =

@@ -1,8 +1,8 @@
 // Detail: the records of boosting: a byte for each column, a target, and the margins so far.
 //
 // What       sums(): for each tree and leaf Σ residuals (one for each margin) and kWeight·Σ
-//            curvature of its records. apply(): adds what trees say to the margins. parts_of_reach():
-//            for the clip of a number.
+//            curvature of its records. apply(): adds what trees say to the margins.
+//            parts_of_reach(): for the clip of a number.
 // Guarantee  A record adds residuals of norm ≤ 1 and a curvature ≤ 1, truncated to steps of 2^−20,
 //            to one leaf of each tree: a vector of norm ≤ √(1 + kWeight²) for each tree, as
 //            integers. A margin follows from its own record and from released trees, in the order

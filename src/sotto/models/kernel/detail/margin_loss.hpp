@@ -2,9 +2,9 @@
 //
 // A residual is divided by a public clip c and bounded afterwards. c is fixed for classes; for a
 // number it follows the residuals: 1.2 times their noisy root mean square, released
-// kResidualReleases times. A record adds min(1, (r/a)²) ∈ [0, 1] each time, so that adding, removing
-// or replacing one moves the sum by at most 1. The reach a = min(2, 3c) follows from the clip that
-// was released before: noise is then as small as the residuals have become.
+// kResidualReleases times. A record adds min(1, (r/a)²) ∈ [0, 1] each time, so that adding,
+// removing or replacing one moves the sum by at most 1. The reach a = min(2, 3c) follows from the
+// clip that was released before: noise is then as small as the residuals have become.
 #pragma once
 
 #include <cstdint>

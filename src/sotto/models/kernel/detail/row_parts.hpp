@@ -3,9 +3,9 @@
 //
 // As long as residuals change little, a descent of time τ moves the parameters of a part of squared
 // length w by θ with ‖θ‖² = w·τ²·G, G the square of the gradient for a part of length one: the rate
-// at which that part alone would lower the loss. Noise of deviation ν adds m·ν² for m parameters. So
-// G ∝ (‖θ‖² − m·ν²)/w, and parts get lengths by what they are worth: smooth functions are left to
-// waves, steps and crossed categories to leaves.
+// at which that part alone would lower the loss. Noise of deviation ν adds m·ν² for m parameters.
+// So G ∝ (‖θ‖² − m·ν²)/w, and parts get lengths by what they are worth: smooth functions are left
+// to waves, steps and crossed categories to leaves.
 #pragma once
 
 #include <vector>
