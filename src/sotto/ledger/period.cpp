@@ -48,7 +48,8 @@ std::int64_t parse_time(const std::string& text) {
     int more = 0;
     complete = std::sscanf(text.c_str() + read, "T%2u:%2u:%2uZ%n", &hours, &minutes, &seconds,
                            &more) == 3 &&
-               static_cast<std::size_t>(read + more) == text.size() && more > 0;
+               more > 0 &&
+               text.size() == static_cast<std::size_t>(read) + static_cast<std::size_t>(more);
   }
   const year_month_day date{std::chrono::year(year), std::chrono::month(month),
                             std::chrono::day(day)};

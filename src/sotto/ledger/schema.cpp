@@ -22,9 +22,9 @@ const std::vector<Migration>& migrations() {
       {
           "CREATE TABLE sotto_schema (version BIGINT NOT NULL)",
           "INSERT INTO sotto_schema (version) VALUES (0)",
+          // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one statement in several lines
           "CREATE TABLE sotto_entries (seq BIGINT PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT "
-          "NOT "
-          "NULL, release_key TEXT, refers BIGINT, body TEXT NOT NULL, hash TEXT NOT NULL)",
+          "NOT NULL, release_key TEXT, refers BIGINT, body TEXT NOT NULL, hash TEXT NOT NULL)",
           "CREATE UNIQUE INDEX sotto_entries_key ON sotto_entries (dataset, release_key)",
           "CREATE UNIQUE INDEX sotto_entries_refers ON sotto_entries (refers)",
           "CREATE TABLE sotto_datasets (name TEXT PRIMARY KEY, seq BIGINT NOT NULL)",

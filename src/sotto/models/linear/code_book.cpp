@@ -23,6 +23,7 @@ std::int32_t on_grid(double value) { return static_cast<std::int32_t>(value * kC
 
 std::size_t CodeBook::Column::level(double value) const {
   const double t = unit ? 2 * value - 1 : value;
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): t is at least -1, and halves go up
   if (kind == Kind::even) return 1 + static_cast<std::size_t>((t + 1) * (kEven - 1) / 2 + 0.5);
   return detail::bent_level(t, center, per_reach);
 }

@@ -115,8 +115,8 @@ void ProductGrid::centre(std::uint64_t cell, std::span<float> features, float& t
   }
 }
 
-InputPerturbationPlan::InputPerturbationPlan(InputPerturbationOptions options, PublicFacts facts,
-                                             const Budget& budget)
+InputPerturbationPlan::InputPerturbationPlan(InputPerturbationOptions options,
+                                             const PublicFacts& facts, const Budget& budget)
     : options_(options),
       facts_(checked(facts, budget)),
       grid_(facts_, options.bins != 0 ? options.bins : bins_by_rule(facts_, budget)),

@@ -59,7 +59,8 @@ struct InputPerturbationOptions {
 class InputPerturbationPlan {
  public:
   // budget: a pure ε or a ρ.
-  InputPerturbationPlan(InputPerturbationOptions options, PublicFacts facts, const Budget& budget);
+  InputPerturbationPlan(InputPerturbationOptions options, const PublicFacts& facts,
+                        const Budget& budget);
 
   Event event() const { return histogram_.event(); }
   Relation relation() const { return histogram_.relation(); }
