@@ -402,6 +402,33 @@ TEST(HardSpecs, TinyLossesAtATinyDeltaAreBounded) {
   EXPECT_GE(b.lower, 3.58e-7);
 }
 
+// Losses between 700 and the answer are no far ones, though their mass without the record is below
+// the smallest number.
+TEST(HardSpecs, WhatEndsBelowALargeEpsilonIsNotCountedFromBelow) {
+  const double g = 2.5e-6;
+  const Spec spec{Relation::add_remove,
+                  {repeat(RandomizedResponseEvent{1, 20}, 1300),
+                   poisson_sampled(RandomizedResponseEvent{15'000, 2}, 1e-2),
+                   poisson_sampled(RandomizedResponseEvent{800 - std::log(g), 2}, g)}};
+  const Bound b = sotto::delta(spec, 1000, {.accountant = Accountant::pld, .tolerance = 0.5});
+  EXPECT_LE(b.lower, 1e-2);
+  EXPECT_GE(b.upper, 1e-2);
+}
+
+// Where the rare draws are all that is left, nothing far below them has to be resolved.
+TEST(HardSpecs, DeltaOfRareDrawsTakesNoTime) {
+  const Spec spec{Relation::add_remove,
+                  {GaussianEvent::from_multiplier(1),
+                   repeat(poisson_sampled(RandomizedResponseEvent{5000, 2}, 1e-3), 2)}};
+  Bound b;
+  EXPECT_LT(seconds_of([&] { b = sotto::delta(spec, 30, {.accountant = Accountant::pld}); }), 10);
+  const double truth = 1 - (1 - 1e-3) * (1 - 1e-3);
+  EXPECT_GE(b.upper, truth * (1 - 1e-12));
+  EXPECT_LE(b.upper, truth * (1 + 1e-4));
+  EXPECT_LE(b.lower, truth * (1 + 1e-12));
+  EXPECT_GE(b.lower, truth * (1 - 1e-3));
+}
+
 // A draw of one in a hundred million loses two thousand, which δ covers whole: a grid that reaches
 // there says 1.6 of what loses .05. Without the draw, at what it leaves of δ, the rest is the same.
 TEST(HardSpecs, RareLossesThatDeltaCoversDoNotBlurTheRest) {

@@ -250,7 +250,16 @@ double TiltedSum::raw(std::size_t j, double epsilon) const {
            constant_;
   return std::exp(std::min(700.0, scale - slack_)) *
              (exact - rounding - noise - wrapped(epsilon) * std::exp(theta_ * (loss - epsilon))) +
-         constant_ - far_ * std::exp(std::min(700.0, epsilon));
+         constant_ - far_at(epsilon);
+}
+
+// e^ε times the Q-mass of far losses. Beyond a loss of 745 that mass is below the smallest number,
+// so that nothing is known of it where e^ε is large; further down it is far less than the rounding
+// of their P-mass.
+double TiltedSum::far_at(double epsilon) const {
+  constexpr double kKnown = 300;
+  if (far_ == 0) return 0;
+  return epsilon <= kKnown ? far_ * std::exp(epsilon) : 1;
 }
 
 double TiltedSum::round_off(double epsilon) const {
@@ -263,7 +272,7 @@ double TiltedSum::delta(double epsilon) const {
   const double position = std::ceil(e / h_) - static_cast<double>(first_);
   if (position >= static_cast<double>(size() - 1))
     return side_ == BoundSide::upper ? std::min(1.0, raw(size() - 1, e))
-                                     : std::max(0.0, constant_ - far_ * std::exp(e));
+                                     : std::max(0.0, constant_ - far_at(e));
   return std::clamp(raw(static_cast<std::size_t>(std::max(0.0, position)), e), 0.0, 1.0);
 }
 

@@ -70,6 +70,7 @@ class TiltedSum {
 
  private:
   double raw(std::size_t j, double epsilon) const;  // for ε in (loss of j−1, loss of j]
+  double far_at(double epsilon) const;              // what was counted too much below
 
   double wrapped(double epsilon) const;
 

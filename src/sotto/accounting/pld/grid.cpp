@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sotto/accounting/pld/detail/merge.hpp"
 #include "sotto/accounting/pld/detail/quadrature.hpp"
@@ -245,7 +246,8 @@ StepLaw CellGrid::upper_step() const {
 StepLaw CellGrid::lower_step() const {
   StepLaw law{point_, merge_cells(loss_, cell_, surplus_), p_infinite_, 0, shift_, slack_};
   law.infinite += outside_.above.p * (1 - kOutsideError);
-  law.far = outside_.above.q * (1 + kOutsideError);
+  if (outside_.above.p > 0)
+    law.far = std::max(outside_.above.q * (1 + kOutsideError), std::numeric_limits<double>::min());
   return law;
 }
 

@@ -90,7 +90,7 @@ class PrivacyProfile {
         lower;  // likewise, of laws that are attained, several to try
   };
 
-  Candidate candidate_at(const Question& question, const Saddle& saddle, const LossMoments& moments,
+  Candidate candidate_at(const Question& question, Saddle saddle, const LossMoments& moments,
                          bool reverse) const;
   std::vector<Candidate> candidates_for(const Question& question, const LossMoments& moments,
                                         Direction direction) const;

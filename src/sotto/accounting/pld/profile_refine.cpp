@@ -304,10 +304,12 @@ PrivacyProfile::Refined PrivacyProfile::refine(const Question& question, Candida
   return out;
 }
 
-PrivacyProfile::Candidate PrivacyProfile::candidate_at(const Question& question,
-                                                       const Saddle& saddle,
+PrivacyProfile::Candidate PrivacyProfile::candidate_at(const Question& question, Saddle saddle,
                                                        const LossMoments& moments,
                                                        bool reverse) const {
+  // The answer is at least what is lost; what is far below that needs no tilt.
+  if (!question.for_epsilon && lost_ > 0)
+    saddle.log_delta = std::max(saddle.log_delta, std::log(lost_));
   const double epsilon = question.for_epsilon ? saddle.epsilon : question.value;
   const double log_delta = question.for_epsilon ? std::log(question.value) : saddle.log_delta;
   const double tilt = moments.gentle_tilt(saddle, epsilon, log_delta, question.tolerance, reverse);

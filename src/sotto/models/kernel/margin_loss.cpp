@@ -102,7 +102,7 @@ double reach_of(double clip) { return std::min(2.0, 3 * clip); }
 
 double part_of_reach(double margin, float target, double reach) {
   const double r = (std::clamp(margin, -1.0, 1.0) - static_cast<double>(target)) / reach;
-  return std::min(1.0, r * r);
+  return std::isfinite(r) ? std::min(1.0, r * r) : 0;
 }
 
 double next_clip(double clip, double mean_part) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace sotto {
 namespace {
@@ -30,7 +31,7 @@ FeatureSizes shared_by_worth(const FeatureMap& map,
     total += part.worth;
     first += part.size;
   }
-  if (!(total > 0)) return sizes;
+  if (!(total > 0) || !std::isfinite(total)) return sizes;
   for (const RowPart& part : parts)
     *part.length = (1 - kByWorth) * *part.length + kByWorth * part.worth / total;
   return sizes;
