@@ -16,7 +16,7 @@ struct NumberScale {
         half_width((upper - lower) / 2),
         per_half_width(std::isnormal(1 / half_width) ? 1 / half_width : 0) {}
 
-  // As ColumnEncoder scales a finite number where per_half_width is not 0, to the bit, and without a
+  // As ColumnEncoder scales a finite number where per_half_width is not 0, to the bit, without a
   // branch: data are hard to predict.
   double product(double number) const {
     const double scaled = (number - middle) * per_half_width;
