@@ -264,7 +264,7 @@ std::string NoisyGradientPlan::describe() const {
   return fmt::format(
       "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a "
       "discrete "
-      "Gaussian of standard deviation {:.4g}; {}step size {:.4g}, {} momentum, {}{}",
+      "Gaussian of standard deviation {:.4g}; {}step size {:.4g}, {}, {}{}",
       options_.iterations, name(options_.loss), noise_.scale(),
       individual_ ? fmt::format("a record has a budget for {:.4g} steps of full norm and {}; ",
                                 individual_->full_steps(),
@@ -272,7 +272,8 @@ std::string NoisyGradientPlan::describe() const {
                                     ? "sits out those that would pass it"
                                     : "its gradients are shortened to what is left of it")
                   : "",
-      options_.learning_rate, metric_ ? "growing" : fmt::format("{}", options_.momentum),
+      options_.learning_rate,
+      metric_ ? "growing momentum" : fmt::format("momentum {}", options_.momentum),
       metric_ ? fmt::format("in the metric of the second moments, noised by a discrete Gaussian of "
                             "standard deviation {:.4g}, ",
                             metric_->sigma())
