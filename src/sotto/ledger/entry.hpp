@@ -18,8 +18,8 @@
 namespace sotto::ledger {
 
 // kind: "store" (the first), "dataset", "reserve", "charge" (reserved and committed at once),
-// "commit", "abandon", "resume" (a reservation is taken up again), "refuse" (what the budget did not
-// cover: changes nothing), "decision" (about a budget: decision.hpp).
+// "commit", "abandon", "resume" (a reservation is taken up again), "refuse" (what the budget did
+// not cover: changes nothing), "decision" (about a budget: decision.hpp).
 struct Entry {
   std::int64_t seq = 0;
   std::string kind, dataset;

@@ -52,7 +52,7 @@ void Tally::follow(const Dataset& dataset) {
   name_ = dataset.name, cap_ = dataset.this_data_epsilon, largest_delta_ = dataset.delta;
 }
 
-// A pure release uses up no δ, at least not the last of it; one with a δ of its own needs that much.
+// A pure release uses up no δ, or not the last of it; one with a δ of its own needs that much.
 Statement Tally::without_statement(const Spec& spec) const {
   const double share = largest_delta_ * kShareOfDelta;
   const std::optional<double> pure = epsilon_at(spec, 0), approximate = epsilon_at(spec, share);
