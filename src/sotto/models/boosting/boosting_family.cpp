@@ -9,8 +9,8 @@ namespace sotto {
 namespace {
 
 // Records for each unit of noise: from the first on trees are better after a kernel model than
-// alone, from the second on better than that model alone.
-constexpr double kStartSignal = 2500, kBestSignal = 10000;
+// alone; from the second on, for two classes, better than that model alone.
+constexpr double kStartSignal = 2500, kBestOfClasses = 10000;
 
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // trees cut by themselves
@@ -37,7 +37,7 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
-  if (starts_smoothly(s, kBestSignal))
+  if (starts_smoothly(s, s.classes == 2 ? kBestOfClasses : kStartSignal))
     return {0.95, "many records: smooth interactions first, then trees on what is left"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
