@@ -234,7 +234,11 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
     try {
       known = near->profile.answer(question, direction);
       work_ = near->profile.work_;
-      if (!question.for_epsilon || known.upper + 0.75 * kFarAbove <= near->end) return known;
+      // An ε next to the end, or a δ of which nothing was seen from below, is asked of all losses.
+      const bool settled = question.for_epsilon
+                               ? known.upper + 0.75 * kFarAbove <= near->end
+                               : question.wanted == Wanted::upper || 2 * known.lower > known.upper;
+      if (settled) return known;
     } catch (const AccountingError&) {
       // Then they are needed.
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sotto/models/synthesis/detail/cell_columns.hpp"
+#include "sotto/models/synthesis/detail/level_groups.hpp"
 #include "sotto/models/synthesis/detail/markov_model.hpp"
 
 namespace sotto {
@@ -14,6 +16,9 @@ constexpr double kPaidForImportance = 0.005;  // of all errors: what important p
 constexpr double kPaidForTriples = 0.03;      // of the errors of pairs: what triples may cost
 constexpr double kHardlyAnything = 0.001;     // of the records, of each pair: the same
 constexpr double kLeastOfTriples = 0.05;      // of their importance
+// Columns outside of the tree may still get other levels.
+constexpr double kMostOfTree =
+    MarkovModel::kMostCells - ColumnLevels::kMostCategories * CellColumns::kMostColumns;
 constexpr int kRounds = 40;
 constexpr double kLeastShare = 1e-9;
 
@@ -45,7 +50,7 @@ class Planner {
     for (const std::size_t i : all) {
       if (kept.size() >= facts_.most) break;
       edges.push_back(candidates_[i].columns);
-      if (junction_cells(facts_.levels, edges) > MarkovModel::kMostCells)
+      if (junction_cells(facts_.levels, edges) > kMostOfTree)
         edges.pop_back();
       else
         kept.push_back(i);
@@ -66,7 +71,7 @@ class Planner {
     for (const std::size_t i : all) {
       std::vector<ColumnPair> more = edges;
       add_edges(triples_[i].columns, more);
-      if (junction_cells(facts_.levels, more) > MarkovModel::kMostCells) continue;
+      if (junction_cells(facts_.levels, more) > kMostOfTree) continue;
       edges = std::move(more);
       kept.push_back(i);
     }

@@ -17,6 +17,9 @@ using json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostStoredBins = 4096;
 constexpr std::size_t kMostTerms = 1 << 16;
+// What a small file could ask for: cells of tables of groups, edges, and terms times cells.
+constexpr double kMostGrouped = 4 * MarkovModel::kMostCells, kMostWork = 0x1p34;
+constexpr std::size_t kMostEdges = 1 << 22;
 constexpr double kMostStoredPotential = 1e9;
 constexpr std::size_t kRowsAtOnce = 1 << 18;  // memory does not depend on how many are drawn
 
@@ -199,6 +202,7 @@ void check(const SynthesisModel& model, const Facts& facts) {
     does_not_fit();
   std::vector<std::uint32_t> levels;
   std::vector<ColumnPair> edges;
+  double tables = 0;  // of groups: larger than what the file says of them
   for (std::size_t j = 0; j < columns.columns(); ++j) {
     const ColumnLevels& c = model.columns[j];
     if (c.levels < 1 || c.levels > columns.cells(j) || c.level.size() != columns.cells(j) ||
@@ -223,7 +227,8 @@ void check(const SynthesisModel& model, const Facts& facts) {
     for (const std::uint32_t c : m.columns) cells *= levels[c];
     if (!m.groups.empty()) {
       // Before tables of this size are made.
-      if (m.groups.size() != m.columns.size() || cells > MarkovModel::kMostCells) does_not_fit();
+      tables += cells;
+      if (m.groups.size() != m.columns.size() || !(tables <= kMostGrouped)) does_not_fit();
       cells = 1;
       for (std::size_t i = 0; i < m.groups.size(); ++i) {
         if (m.groups[i].size() != levels[m.columns[i]]) does_not_fit();
@@ -239,9 +244,13 @@ void check(const SynthesisModel& model, const Facts& facts) {
       if (!std::isfinite(x)) does_not_fit();
     for (const double x : model.potentials[t])
       if (!(std::abs(x) <= kMostStoredPotential)) does_not_fit();
+    if (edges.size() + m.columns.size() * m.columns.size() > kMostEdges) does_not_fit();
     add_edges(m.columns, edges);
   }
-  if (junction_cells(levels, edges) > MarkovModel::kMostCells) does_not_fit();
+  const double tree = junction_cells(levels, edges);
+  if (tree > MarkovModel::kMostCells ||
+      tree * static_cast<double>(model.measured.size()) > kMostWork)
+    does_not_fit();
 }
 
 }  // namespace

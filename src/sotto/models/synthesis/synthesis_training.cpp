@@ -170,7 +170,8 @@ class SynthesisTraining final : public TrainingPlan {
       totals += weight * std::accumulate(k.counts.begin(), k.counts.end(), 0.0);
       weights += weight;
     }
-    return std::max(1.0, totals / weights);
+    // Beyond 2^41 what is expected would make scores that are no doubles.
+    return std::clamp(totals / weights, 1.0, 0x1p41);
   }
 
   void make_levels(const std::vector<KnownCounts>& known, SynthesisModel& model) const {
@@ -253,8 +254,7 @@ class SynthesisTraining final : public TrainingPlan {
     const std::vector<int128> exact = ask.together(source, all);
     std::vector<double> scores;
     for (std::size_t i = 0; i < all.size(); ++i)
-      scores.push_back(static_cast<double>(exact[i]) / kScoreSteps -
-                       chained(all[i]) / ask.scale(all[i]));
+      scores.push_back(less_public_part(exact[i], chained(all[i]) / ask.scale(all[i])));
     std::vector<ColumnTriple> chosen;
     for (const std::size_t i : mechanisms_.triples()->run(scores, rng).value)
       chosen.push_back(all[i]);

@@ -1,6 +1,7 @@
 #include "sotto/models/synthesis/detail/triple_queries.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sotto/models/synthesis/detail/pair_queries.hpp"
@@ -181,6 +182,12 @@ std::vector<int128> TripleQueries::together(Source& source,
     all.push_back(score * kScoreSteps / most);
   });
   return all;
+}
+
+double less_public_part(int128 steps, double public_part) {
+  constexpr double kMost = 0x1p42;  // records: 2^52 steps
+  const double taken = public_part > 0 ? std::min(public_part, kMost) : 0;
+  return static_cast<double>(steps - std::llround(taken * kScoreSteps)) / kScoreSteps;
 }
 
 }  // namespace sotto

@@ -133,4 +133,48 @@ TEST(TripleQueries, WhatTwoColumnsSayOnlyTogetherIsFoundAndDrawn) {
   }
 }
 
+// A few bytes of a file stand for a table of all combinations of levels: not for many of them.
+TEST(TripleQueries, FilesWithManyTablesOfGroupsAreRefused) {
+  std::string text = "relation = \"add_remove\"\n";
+  for (const char* const name : {"a", "b", "c", "d"}) {
+    text += std::string("[columns.") + name + "]\ntype = \"categorical\"\nvalues = [";
+    for (int v = 0; v < 31; ++v) text += (v > 0 ? ", \"" : "\"") + std::to_string(v) + "\"";
+    text += "]\n";
+  }
+  const Facts facts = table_facts(Schema::from_toml(text));
+  const CellColumns columns(*facts.encoder, 1);
+  SynthesisModel model{.bins = 1, .total = 100};
+  for (std::size_t j = 0; j < columns.columns(); ++j) {
+    ColumnLevels column{.levels = columns.cells(j)};
+    for (std::uint32_t cell = 0; cell < columns.cells(j); ++cell) {
+      column.level.push_back(cell);
+      column.share.push_back(1);
+    }
+    model.columns.push_back(column);
+  }
+  const LevelGrouping one(4, std::vector<std::uint32_t>(columns.cells(0)));
+  const auto with = [&](std::size_t terms) {
+    SynthesisModel many = model;
+    for (std::size_t t = 0; t < terms; ++t) {
+      many.measured.push_back(
+          {.columns = {0, 1, 2, 3}, .counts = {100}, .deviation = 1, .groups = one});
+      many.potentials.push_back({0});
+    }
+    return many;
+  };
+  EXPECT_NO_THROW(synthesis_generator(with(1), facts));
+  EXPECT_THROW(synthesis_generator(with(5), facts), DataError);
+}
+
+// Rounded as a double, a public part of 5·10¹⁷ would put neighbours 64 apart.
+TEST(TripleQueries, APublicPartMovesNoNeighboursApart) {
+  for (const double part : {0.0, 0.3, -7.0, 1e9, 5e17, 1.25e21, 1e300}) {
+    for (const int128 steps : {int128{0}, int128{1023}, int128{1} << 30, int128{1} << 42}) {
+      EXPECT_EQ(less_public_part(steps + kScoreSteps, part) - less_public_part(steps, part), 1)
+          << part;
+      EXPECT_LE(less_public_part(steps, part), static_cast<double>(steps) / kScoreSteps) << part;
+    }
+  }
+}
+
 }  // namespace sotto::triple_queries_test

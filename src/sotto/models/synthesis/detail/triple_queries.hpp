@@ -56,4 +56,9 @@ class TripleQueries {
   std::vector<std::vector<std::int64_t>> steps_;   // the same, of 1/kShareSteps, rounded down
 };
 
+// A score in records, less what is public of it. Taken off in whole steps, and no more of it than
+// leaves the difference a double: between neighbours it moves as the steps do, however large the
+// public part is.
+double less_public_part(int128 steps, double public_part);
+
 }  // namespace sotto
