@@ -2,9 +2,10 @@
 //
 // What       Releases, one after the other: counts of the cells of every column; which pairs of
 //            columns are looked at, where not all are; for each of these a score, how far its
-//            counts are from independence; a few triples of two columns and the target, and how much
-//            they hold that pairs do not; counts of the pairs and triples that are worth it and, once
-//            more, of all columns, all at once. Then the Markov model that fits them, by post-processing.
+//            counts are from independence; a few triples of two columns and the target, and how
+//            much they hold that pairs do not; counts of the pairs and triples that are worth it
+//            and, once more, of all columns, all at once. Then the Markov model that fits them, by
+//            post-processing.
 // Guarantee  event(): the mechanisms of synthesis_design.hpp, whatever is chosen; their
 //            sensitivities are derived there. A null record counts nowhere.
 // Method     What is counted last, and how often a record counts there, follows from what was

@@ -4,9 +4,9 @@
 //            them neither the columns nor their pairs explain.
 // Guarantee  None of its own: sums are private and are noised by who asks. One record moves the
 //            counts of a triple by 1 in one cell and together() by at most kScoreSteps.
-// Method     R = (I − p_a1ᵀ) ⊗ (I − p_b1ᵀ) ⊗ (I − p_t1ᵀ) M, M the counts and p released shares: what
-//            depends on fewer than all three is taken out, exactly where the two columns do not
-//            depend on each other. A record in cell ijk moves R by (e_i − p_a) ⊗ (e_j − p_b) ⊗
+// Method     R = (I − p_a1ᵀ) ⊗ (I − p_b1ᵀ) ⊗ (I − p_t1ᵀ) M, M the counts and p released shares:
+//            what depends on fewer than all three is taken out, exactly where the two columns do
+//            not depend on each other. A record in cell ijk moves R by (e_i − p_a) ⊗ (e_j − p_b) ⊗
 //            (e_k − p_t), whose ℓ1 norm is at most 8(1 − p_ai)(1 − p_bj)(1 − p_tk); with B the
 //            largest of these, Σ|R|/B moves by at most 1.
 // Numerics   p in whole steps, rounded down with Σ p ≤ 1, so that R and B are whole numbers; the
