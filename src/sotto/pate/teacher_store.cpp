@@ -100,7 +100,8 @@ std::string digest_of(const Table& records, const std::string& key) {
       put(id.data(), length);
     }
     if (bytes.size() > (1U << 20)) {
-      chain = sha256(chain + bytes);
+      chain += bytes;
+      chain = sha256(chain);
       bytes = key;
     }
   }

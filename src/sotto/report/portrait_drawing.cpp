@@ -134,11 +134,12 @@ std::string curves_svg(const std::vector<PortraitCurve>& curves) {
     columns.back().push_back(&curve);
   }
   std::string body;
-  for (std::size_t i = 0; i < columns.size(); ++i)
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::size_t across = i % kPlotsInARow, down = i / kPlotsInARow;
     body += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n",
-                        static_cast<double>(i % kPlotsInARow) * kPlotWidth,
-                        static_cast<double>(i / kPlotsInARow) * kPlotHeight,
-                        to_svg(plot_of(columns[i])));
+                        static_cast<double>(across) * kPlotWidth,
+                        static_cast<double>(down) * kPlotHeight, to_svg(plot_of(columns[i])));
+  }
   const std::size_t rows = (columns.size() + kPlotsInARow - 1) / kPlotsInARow;
   return document(static_cast<double>(std::min(kPlotsInARow, columns.size())) * kPlotWidth,
                   static_cast<double>(rows) * kPlotHeight, "<style>.paper { fill: #fff }</style>\n",

@@ -165,7 +165,8 @@ bool has_legend(const std::vector<PlotSeries>& series) {
 
 double legend_height(const std::vector<PlotSeries>& series) {
   if (!has_legend(series)) return 0;
-  return 20 * static_cast<double>((series.size() + kLegendColumns - 1) / kLegendColumns);
+  const std::size_t lines = (series.size() + kLegendColumns - 1) / kLegendColumns;
+  return 20 * static_cast<double>(lines);
 }
 
 void draw_legend(std::string& out, const std::vector<PlotSeries>& series) {
@@ -173,8 +174,9 @@ void draw_legend(std::string& out, const std::vector<PlotSeries>& series) {
   constexpr double kColumn = (kWidth - kLeft - kRight) / kLegendColumns;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const PlotSeries& s = series[i];
-    const double x = kLeft + kColumn * static_cast<double>(i % kLegendColumns);
-    const double y = kHeight + 10 + 20 * static_cast<double>(i / kLegendColumns);
+    const std::size_t column = i % kLegendColumns, line = i / kLegendColumns;
+    const double x = kLeft + kColumn * static_cast<double>(column);
+    const double y = kHeight + 10 + 20 * static_cast<double>(line);
     out += fmt::format(
         "<line class=\"curve\" stroke=\"{}\"{} x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n",
         s.color, s.dashed ? " stroke-dasharray=\"6 5\"" : "", x, y - 4, x + 30, y - 4);

@@ -35,8 +35,9 @@ HadamardResponse::HadamardResponse(double epsilon, std::uint64_t categories, std
   if (!std::has_single_bit(blocks) || blocks > std::uint64_t{1} << 26)
     throw InvalidArgument("the number of `blocks` is a power of two");
   block_size_ = std::bit_ceil((categories + blocks - 1) / blocks + 1);
-  const auto own = static_cast<long double>(block_size_ / 2),
-             rest = static_cast<long double>(columns() - block_size_ / 2);
+  const std::uint64_t half = block_size_ / 2;
+  const auto own = static_cast<long double>(half),
+             rest = static_cast<long double>(columns() - half);
   elsewhere_ = dyadic_share_above(rest, own * std::exp(inner_epsilon(epsilon)));
   epsilon_ = log_ratio_up(dyadic_rest(elsewhere_) * rest, dyadic(elsewhere_) * own);
 }

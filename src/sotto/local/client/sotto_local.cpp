@@ -1,5 +1,6 @@
 #include "sotto/local/client/sotto_local.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -66,7 +67,7 @@ void hand_over(const std::string& made, unsigned char* out, std::size_t capacity
                std::size_t* size) {
   *size = made.size();
   if (made.size() > capacity) throw InvalidArgument("the buffer is too small");
-  std::memcpy(out, made.data(), made.size());
+  std::copy(made.begin(), made.end(), out);
 }
 
 }  // namespace
