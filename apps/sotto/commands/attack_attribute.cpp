@@ -118,7 +118,7 @@ AttributeSide one_side(const Arguments& arguments, const Family& family, const R
   Table chosen(*facts.encoder);
   for (std::size_t i = 0; i < in.size(); ++i)
     if (in[i]) chosen.append(all, i, 1);
-  const auto members = std::make_shared<RecordSet>(std::move(chosen));
+  auto members = std::make_shared<RecordSet>(std::move(chosen));
   const Variants variants =
       variants_of(arguments, text, attribute_of(arguments, any.encoder->schema()), *any.encoder);
   AttributeSide side;

@@ -136,7 +136,7 @@ class Extraction {
     const auto table = [&](const std::vector<std::string>& lines, const Encoder& encoder) {
       return load_table(workshop_.write("lines.csv", texts_.csv(lines)), encoder, {});
     };
-    const auto all = std::make_shared<RecordSet>(table(lines_, *facts.encoder));
+    auto all = std::make_shared<RecordSet>(table(lines_, *facts.encoder));
     const Table tried = table(candidates_, *any.encoder);
     std::vector<std::string> planted;
     for (const Secret& s : secrets_) planted.push_back(s.text);

@@ -134,7 +134,7 @@ class Inversion {
   InversionSide one_side(const Route& route) {
     const Facts asked = record_facts(arguments_, family_, route.request),
                 any = with_rows(asked, std::nullopt);
-    const auto all = std::make_shared<RecordSet>(load_table(
+    auto all = std::make_shared<RecordSet>(load_table(
         arguments_.text("data"), *any.encoder, table_options(arguments_, any.encoder->schema())));
     const Facts facts = with_rows(asked, all->size());
     InversionSide side{route.label, {}};
@@ -199,7 +199,7 @@ void run_on_images(const Arguments& arguments, const Family& family, Context& co
   for (const Route& route : both_routes(arguments, family)) {
     const Facts asked = record_facts(arguments, family, route.request, Forms::any);
     shape = *asked.images;
-    const auto all =
+    auto all =
         std::make_shared<RecordSet>(RecordSet::read(arguments, with_rows(asked, std::nullopt)));
     const Facts facts = with_rows(asked, all->size());
     train_many({.plan = [&] { return plan_training(family, facts, route.request); },

@@ -101,7 +101,7 @@ std::vector<std::string> collect(const std::vector<std::string>& words, const Ar
 }
 
 void run_audit_mechanism(const Arguments& arguments, Context& context) {
-  const std::vector<std::string> words = arguments.positionals();
+  const std::vector<std::string>& words = arguments.positionals();
   const std::size_t runs = arguments.whole("runs");
   const audit::OutputOptions options{.delta = arguments.number("delta"),
                                      .epsilon = arguments.maybe_number("claim").value_or(0),

@@ -24,9 +24,10 @@ constexpr std::size_t kShown = 5;
 
 // The words of the command with one option's value replaced.
 Words with_value(Words words, const std::string& option, const std::string& value) {
+  const std::string name = "--" + option, assigned = name + "=";
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--" + option && i + 1 < words.size()) words[i + 1] = value;
-    if (words[i].starts_with("--" + option + "=")) words[i] = "--" + option + "=" + value;
+    if (words[i] == name && i + 1 < words.size()) words[i + 1] = value;
+    if (words[i].starts_with(assigned)) words[i] = assigned + value;
   }
   return words;
 }
@@ -73,7 +74,7 @@ std::vector<Change> chosen_changes(const Arguments& arguments, Relation relation
 
 // A command that may be repeated: it reads --data and charges nobody.
 Arguments checked_replay(const Call& call) {
-  const Arguments inner = call.arguments();
+  Arguments inner = call.arguments();
   const auto refuse = [&](const char* option, const char* why, const char* hint) {
     if (find_option(inner.command(), option) != nullptr && inner.given(option))
       throw InvalidArgument(fmt::format("--{} cannot be replayed: {}", option, why), hint);

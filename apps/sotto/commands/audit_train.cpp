@@ -23,7 +23,7 @@ Arguments checked_training(const Call& call) {
   if (call.command().name != "train")
     throw InvalidArgument(fmt::format("'{}' trains no model", call.title()),
                           "e.g. sotto audit train -- train --data people.csv ...");
-  const Arguments inner = call.arguments();
+  Arguments inner = call.arguments();
   const auto refuse = [&](const char* option, const char* why, const char* hint) {
     if (find_option(inner.command(), option) != nullptr && inner.given(option))
       throw InvalidArgument(fmt::format("--{} cannot be audited: {}", option, why), hint);

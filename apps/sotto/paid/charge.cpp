@@ -174,7 +174,7 @@ Json to_json(const ledger::Receipt& r) {
 }
 
 std::string who_asks(const Arguments& arguments) {
-  if (const std::string given = maybe(arguments, "by"); !given.empty()) return given;
+  if (std::string given = maybe(arguments, "by"); !given.empty()) return given;
   const uid_t user = ::geteuid();
   std::array<char, 4096> buffer{};
   passwd entry{}, *found = nullptr;
@@ -222,7 +222,7 @@ std::string statement_of(const ledger::Receipt& r, const Spec& spec, const std::
 }
 
 Payment::Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit,
-                 std::string what)
+                 const std::string& what)
     : path_(data_path(arguments)),
       reading_(csv_options(arguments)),
       data_(arguments, path_),

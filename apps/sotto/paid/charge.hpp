@@ -49,7 +49,8 @@ class Payment {
  public:
   // Without a spec the command makes no private release: naming a ledger is then an error. Opens
   // nothing yet. what: the release in words, kept in the ledger.
-  Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit, std::string what);
+  Payment(const Arguments& arguments, std::optional<Spec> spec, std::string unit,
+          const std::string& what);
 
   bool active() const { return location_.has_value(); }
   // The statement about the data at hand that will come with the result.

@@ -23,7 +23,7 @@ void empty_directory(int directory, int depth) noexcept {
   for (bool removed = true; removed;) {  // what is removed shifts what is read next
     removed = false;
     ::lseek(directory, 0, SEEK_SET);
-    for (ssize_t got; (got = ::getdents64(directory, buffer, sizeof buffer)) > 0;) {
+    for (ssize_t got = 0; (got = ::getdents64(directory, buffer, sizeof buffer)) > 0;) {
       for (ssize_t at = 0; at < got;) {
         const auto* const entry = reinterpret_cast<const dirent64*>(buffer + at);
         at += entry->d_reclen;
