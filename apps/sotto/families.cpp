@@ -133,8 +133,11 @@ std::vector<Option> variant_options(const Family& family, const Kind& kind, bool
 const std::vector<Family>& families() { return list(); }
 
 void host(Family family) {
-  for (Family& declared : list())
-    if (declared.name == family.name) declared = std::move(family);
+  for (Family& declared : list()) {
+    if (declared.name != family.name) continue;
+    declared = std::move(family);
+    return;
+  }
 }
 
 const Family& family_named(const Arguments& arguments) {

@@ -78,7 +78,7 @@ class ReplayedImages final : public ReplayedData {
 
   // A folder on disk whose files are in memory.
   std::string path() override {
-    const std::string folder = workshop_.place("images");
+    std::string folder = workshop_.place("images");
     std::filesystem::create_directory(folder);
     for (const char* name : {kImages, kLabels})
       std::filesystem::create_symlink(workshop_.write(name, ""), folder + "/" + name);

@@ -169,7 +169,8 @@ std::string shares_table(const FileFindings& found) {
       "NOT PRIVATE: shares of cells, for the curator, never to be published\n"
       "  {:<{}}  {:>9}  {:>9}  {:>9}  {:>10}\n",
       "column", width, "clamped", "other", "missing", "unreadable");
-  for (const auto& [name, c] : found.columns) {
+  for (const auto& [name, counts] : found.columns) {
+    const auto& c = counts;
     const auto share = [&](std::uint64_t count) {
       return c.cells == 0 ? std::string("-")
                           : fmt::format("{:.4g} %", 100.0 * static_cast<double>(count) /

@@ -22,7 +22,7 @@ std::string column(std::size_t i) { return fmt::format("character_{}", i + 1); }
 
 }  // namespace
 
-TextTable::TextTable(std::string alphabet, std::size_t length) : length_(length) {
+TextTable::TextTable(const std::string& alphabet, std::size_t length) : length_(length) {
   for (const char c : alphabet) {
     if (c < ' ' || c > '~')
       throw InvalidArgument("--alphabet has a character that is not printable ASCII");

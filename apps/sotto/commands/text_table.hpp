@@ -12,7 +12,7 @@ namespace sotto::cli {
 class TextTable {
  public:
   // Printable ASCII. Throws InvalidArgument.
-  TextTable(std::string alphabet, std::size_t length);
+  TextTable(const std::string& alphabet, std::size_t length);
 
   std::size_t length() const { return length_; }
   // The lines of a file, fitted: small letters, at most `length` characters, those that are not

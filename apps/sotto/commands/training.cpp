@@ -60,7 +60,7 @@ std::vector<Option> certified_run_options() {
 }
 
 std::string kind_of(const Arguments& arguments) {
-  const std::string named = arguments.text("model");
+  std::string named = arguments.text("model");
   if (arguments.given("model") || !arguments.given("schema")) return named;
   const Schema schema = schema_of(arguments);
   const ColumnSchema* target = schema.target();

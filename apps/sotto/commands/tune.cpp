@@ -114,7 +114,7 @@ TuningRequest request_for(const Arguments& arguments, PublicRows& rows) {
   if (first) request.good_enough = arguments.number("good-enough");
   const Facts facts = facts_of(arguments, family, request.base);
   if (facts.images) {
-    request.facts = [facts](const TrainingRequest&) { return facts; };
+    request.facts = [facts](const TrainingRequest&) { return Facts(facts); };
   } else {
     request.facts = [&family, schema = schema_of(arguments)](const TrainingRequest& asked) {
       return facts_for(family, schema, asked);
