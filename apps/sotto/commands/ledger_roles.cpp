@@ -13,7 +13,7 @@ using ledger::Right;
 
 std::string may(const ledger::Role& role) {
   if (role.writes) return "everything: owner, superuser, or given more than is needed";
-  const std::string what = role.charges ? "charge and read" : role.reads ? "read" : "";
+  std::string what = role.charges ? "charge and read" : role.reads ? "read" : "";
   if (!role.creates) return what;
   return (what.empty() ? "" : what + ", and ") +
          "create objects in the ledger's schema: REVOKE CREATE ON SCHEMA takes that";

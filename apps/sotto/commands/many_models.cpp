@@ -97,7 +97,7 @@ TrainingRequest fitting_request(const Arguments& arguments, const Family& family
                                       arguments.text("model")),
                           "see: sotto train --model " + arguments.text("model") + " --help");
   TrainingRequest request = request_of(arguments, family, method);
-  request.budget = std::move(budget);
+  request.budget = budget;
   const Method* settled = find_method(family, settled_method(arguments, family, request, facts));
   if (settled == nullptr || settled->name == "auto") return request;
   OptionValues::Raw given;
