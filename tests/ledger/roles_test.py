@@ -1,15 +1,36 @@
 #!/usr/bin/env python3
 """roles_test.py SOTTO: on a server, one role charges, one only reads, one may nothing, and a server that went back is noticed."""
+import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import cluster
 
 SPEC = '{"schema":1,"relation":"add_remove","events":[{"pure":{"epsilon":0.1}}]}'
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def attack(url, dataset, **bent):
+    """Calls the server's function itself with a charge of which some members, or the spend, are bent; returns what the server says against it."""
+    def ask(text):
+        return subprocess.run([str(cluster.programs() / "psql"), "-At", url, "-c", text], capture_output=True, text=True, check=False)
+
+    seq, previous, body = ask("SELECT seq, hash, body FROM sotto_entries ORDER BY seq DESC LIMIT 1").stdout.strip().split("|", 2)
+    spend = bent.pop("spend", None)
+    if spend is None:
+        spend = ask(f"SELECT spend FROM sotto_spends WHERE dataset = '{dataset}'").stdout.strip()
+    entry = {"kind": "charge", "key": f"attack {seq}", "part": "", "purpose": "", "by": "x", "events": [{"pure": {"epsilon": 0.1}}], "version": "0",
+             "spends": digest(f"{digest('')} {digest(spend)}\n"), "previous": previous, "seq": int(seq) + 1, "time": json.loads(body)["time"], "dataset": dataset}
+    text = json.dumps({**entry, **bent}, sort_keys=True, separators=(",", ":"))
+    return ask(f"SELECT sotto_append({int(seq) + 1}, 'charge', '{dataset}', 'attack {seq}', NULL, $x${text}$x$, '{digest(text)}', '', $x${spend}$x$)").stderr
 
 
 def main(sotto):
@@ -62,6 +83,33 @@ def main(sotto):
         os.environ["SOTTO_WITNESS"] = ""  # who has seen nothing cannot know
         run("sotto", "verify")
         assert json.loads(run("sotto", "show", "--json"))["head"] == json.loads(kept)["head"]
+
+        # What would stop a data set for everybody is refused; a release that the server takes and nobody reads stops neither charges nor the owner.
+        run("sotto", "roles", "--charge", "pipeline")
+        key = str(pathlib.Path(place) / "owner")
+        subprocess.run([sotto, "key", "new", key], check=True, capture_output=True)
+        run("sotto", "create", "--dataset", "owned", "--epsilon", "1", "--delta", "1e-6", "--owner-key", key + ".pub")
+        run("sotto", "create", "--dataset", "tallied", "--epsilon", "1", "--delta", "1e-6", "--this-data-epsilon", "1")
+        pipeline = url.replace("user=sotto", "user=pipeline")
+        for events in ([], [1], [{}], [{"nope": 1}], [{"pure": {"epsilon": 0.1}, "gdp": {"mu": 1}}]):
+            assert "events" in attack(pipeline, "owned", events=events), events
+        for spend in ("garbage", "[]", "[1]"):
+            assert "a spend that is none" in attack(pipeline, "owned", spend=spend), spend
+        for said in (5, {}, {"epsilon": 50, "delta": 0, "confidence": 1}):
+            assert "no guarantee" in attack(pipeline, "tallied", this_data=said), said
+        assert "ahead of the clock" in attack(pipeline, "owned", time=int(1000 * time.time()) + 20 * 60_000)
+        assert attack(pipeline, "owned", events=[{"pure": {"epsilon": "much"}}]) == ""
+        run("pipeline", "charge", "--dataset", "owned", "--spec", str(spec), "--key", "b")
+        shown = run("auditor", "show", code=5)
+        assert "owned     cannot be read" in shown and "people" in shown and "tallied" in shown, shown
+        run("auditor", "show", "--dataset", "people")
+        shown = run("auditor", "show", "--json", code=5).splitlines()[0]
+        assert [d["name"] for d in json.loads(shown)["datasets"]] == ["people", "tallied"], shown
+        assert [d["name"] for d in json.loads(shown)["unreadable"]] == ["owned"], shown
+        assert "closed owned" in run("sotto", "close", "--dataset", "owned", "--reason", "abused", "--by", "carla", "--sign", key)
+        run("pipeline", "charge", "--dataset", "owned", "--spec", str(spec), "--key", "c", code=4)
+        charge("pipeline", "f")
+        run("auditor", "verify", code=5)
     print("roles: ok")
 
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "ledger.hpp"
 #include "paid/charge.hpp"
@@ -161,6 +162,30 @@ void print_line(const LedgerLine& l, std::size_t width, Context& context) {
   print_releases(l, context);
 }
 
+using Unreadable = std::map<std::string, std::string>;  // data set → why
+
+LedgerLine line_of(ledger::Account account, const std::vector<ledger::Entry>& own,
+                   std::size_t newest) {
+  LedgerLine line{std::move(account), {}, {}, {}, {}};
+  if (line.set().this_data_epsilon > 0) line.this_data = ledger::tally_of(line.set(), own);
+  line.releases = ledger::releases_of_period(own);
+  if (newest > 0) {
+    line.newest = ledger::story(own, newest).lines;
+    line.newest.erase(line.newest.begin(), line.newest.end() - static_cast<std::ptrdiff_t>(std::min(
+                                                                   newest, line.newest.size())));
+  }
+  line.fixed = ledger::fixed_in_advance(line.set(), line.releases);
+  return line;
+}
+
+// Said after everything that can be read.
+void check_all_read(const Unreadable& unreadable) {
+  if (unreadable.empty()) return;
+  const auto& [name, why] = *unreadable.begin();
+  throw VerificationFailed(fmt::format("the data set '{}' cannot be read: {}", name, why),
+                           "sotto ledger verify checks the whole store");
+}
+
 }  // namespace
 
 std::string tally_text(const ledger::Tally& tally) {
@@ -180,22 +205,19 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
     entries[e.dataset].push_back(std::move(e));
   }
   std::vector<LedgerLine> lines;
-  for (ledger::Account& a : ledger.accounts()) {
-    if (!only.empty() && a.dataset().name != only) continue;
-    LedgerLine line{std::move(a), {}, {}, {}, {}};
-    const std::vector<ledger::Entry>& own = entries[line.set().name];
-    if (line.set().this_data_epsilon > 0) line.this_data = ledger::tally_of(line.set(), own);
-    line.releases = ledger::releases_of_period(own);
-    if (newest > 0) {
-      line.newest = ledger::story(own, newest).lines;
-      line.newest.erase(
-          line.newest.begin(),
-          line.newest.end() - static_cast<std::ptrdiff_t>(std::min(newest, line.newest.size())));
+  Unreadable unreadable;
+  for (ledger::Account& a : ledger.accounts(&unreadable)) {
+    const std::string name = a.dataset().name;
+    if (!only.empty() && name != only) continue;
+    try {
+      lines.push_back(line_of(std::move(a), entries[name], newest));
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::internal) throw;
+      unreadable.emplace(name, e.what());
     }
-    line.fixed = ledger::fixed_in_advance(line.set(), line.releases);
-    lines.push_back(std::move(line));
   }
-  if (!only.empty() && lines.empty())
+  if (!only.empty()) std::erase_if(unreadable, [&](const auto& u) { return u.first != only; });
+  if (!only.empty() && lines.empty() && unreadable.empty())
     throw InvalidArgument(fmt::format("the ledger has no data set '{}'", only));
   if (arguments.flag("json")) {
     Json json = {{"schema", 1},
@@ -204,16 +226,23 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
                  {"head", last.hash},
                  {"datasets", Json::array()}};
     for (const LedgerLine& l : lines) json["datasets"].push_back(line_json(l));
+    for (const auto& [name, why] : unreadable)
+      json["unreadable"].push_back({{"name", name}, {"why", why}});
     context.out.print("{}\n", json.dump());
+    check_all_read(unreadable);
     return;
   }
   std::size_t width = 8;
   for (const LedgerLine& l : lines) width = std::max(width, columns(l.set().name));
+  for (const auto& [name, why] : unreadable) width = std::max(width, columns(name));
   context.out.print(
       "{}\n", context.bold(fmt::format("{}  {:>10}  {:>10}  {:>10}", padded("data set", width),
                                        "budget", "spent", "left")));
   for (const LedgerLine& l : lines) print_line(l, width, context);
+  for (const auto& [name, why] : unreadable)
+    context.out.print("{}  cannot be read: {}\n", padded(name, width), why);
   context.out.print("{} entries, head {}\n", last.seq, last.hash);
+  check_all_read(unreadable);
 }
 
 }  // namespace sotto::cli

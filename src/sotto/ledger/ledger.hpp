@@ -94,7 +94,8 @@ class Ledger {
   std::optional<double> largest_like(const Charge& charge);
 
   // Reading. All of one call is one moment.
-  std::vector<Account> accounts();
+  // unreadable: takes the data sets that cannot be read, with the reason; without it they throw.
+  std::vector<Account> accounts(std::map<std::string, std::string>* unreadable = nullptr);
   Tally tally(const Dataset& dataset);
   Dataset dataset(const std::string& name);  // throws InvalidArgument when there is none
   std::vector<Entry> entries(const std::string& dataset = {});  // all when no data set is named
@@ -119,6 +120,8 @@ class Ledger {
   Entry append_settlement(const Entry& reservation, nlohmann::json body);
   Receipt settle(std::int64_t seq, nlohmann::json body, const std::optional<Statement>& said = {});
   Account& account(const std::string& dataset);
+  Account& defined(const std::string& dataset);
+  std::map<std::string, std::string> spends(const std::string& dataset);  // as stored, by part
   void recall_newest(Account& account);
   void check_tally_stays(const Entry& definition);
   Entry entry(std::int64_t seq);

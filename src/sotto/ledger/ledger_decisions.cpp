@@ -31,7 +31,9 @@ Receipt Ledger::decide(const std::string& name, const Decision& decision,
   check_text("reason", decision.reason, 2000);
   check_text("name of who decides", decision.by);
   Transaction t = Transaction::writing(*db_);
-  const Dataset before = account(name).dataset();
+  // Who may charge can leave a release that nobody reads: it stops neither renewing nor closing.
+  const Dataset before = defined(name).dataset();
+  std::map<std::string, std::string> left = spends(name);
   if (before.owner_key.empty())
     throw InvalidArgument(
         fmt::format("the budget of '{}' is fixed: it was created without an owner key", name),
@@ -55,7 +57,11 @@ Receipt Ledger::decide(const std::string& name, const Decision& decision,
             "commit or abandon it first: it belongs to the period that ends");
     }
   }
-  Account account = decision.what == "renew" ? Account(after) : counted_anew(after);
+  // Closing changes no cap, so what was spent stays as it is.
+  if (decision.what != "close") {
+    const Account account = decision.what == "renew" ? Account(after) : counted_anew(after);
+    for (auto& [part, spend] : left) spend = account.stored(part);
+  }
   nlohmann::json body = {{"kind", "decision"},
                          {"dataset", name},
                          {"decision", decision.what},
@@ -65,15 +71,26 @@ Receipt Ledger::decide(const std::string& name, const Decision& decision,
                          {"signer", signer},
                          {"previous", head().hash},
                          {"time", now},
-                         {"spends", account.digest()},
+                         {"spends", digest_of_spends(left)},
                          {"version", kVersion}};
   body["signature"] = sign(private_pem, signed_text(body));
   const Entry e = append(std::move(body), name);
   db_->change_one("UPDATE sotto_datasets SET seq = $1 WHERE name = $2", {e.seq, name});
-  for (const std::string& part : account.places())
+  for (const auto& [part, spend] : left)
     db_->change_one("UPDATE sotto_spends SET seq = $1, spend = $2 WHERE dataset = $3 AND part = $4",
-                    {e.seq, account.stored(part), name, part});
-  Receipt r = receipt(account, e.seq, e);
+                    {e.seq, spend, name, part});
+  Receipt r;
+  try {
+    r = receipt(account(name), e.seq, e);
+  } catch (const Error& error) {
+    if (decision.what != "close" || error.code() == ErrorCode::internal ||
+        error.code() == ErrorCode::storage)
+      throw;
+    // Closed all the same: nothing is said to be left of what cannot be read.
+    r.entry = e.seq, r.head = e.hash, r.store = store(), r.dataset = name;
+    r.has_epsilon = false, r.delta = after.delta;
+    r.epsilon_cap = r.epsilon_spent = after.epsilon, r.rho_cap = r.rho_spent = after.rho;
+  }
   finish(t, e);
   return r;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
@@ -181,7 +182,17 @@ Tally tally_of(const Dataset& dataset, const std::vector<Entry>& entries) {
   Tally tally(dataset);
   if (!tally.active()) return tally;
   std::map<std::int64_t, const Entry*> reserved;
-  for (const Entry& e : entries) {
+  // The newest period begins with nothing, whatever was written before, but under the cap that the
+  // data set was created with.
+  for (const Entry& e : entries)
+    if (e.kind == "dataset" &&
+        dataset_from_json(e.json.at("definition")).this_data_epsilon != dataset.this_data_epsilon)
+      broken(e, "its tally is another one");
+  const auto begin = std::ranges::find_if(entries.rbegin(), entries.rend(), [](const Entry& e) {
+    return e.kind == "decision" && e.json.value("decision", "") == "renew";
+  });
+  for (const Entry& e :
+       std::span(entries).subspan(begin == entries.rend() ? 0 : entries.rend() - begin - 1)) {
     try {
       const bool has = e.json.contains("this_data");
       if (e.kind == "reserve" || e.kind == "charge") {

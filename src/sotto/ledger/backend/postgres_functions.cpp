@@ -7,7 +7,10 @@ namespace {
 
 // Nothing is looked up where anybody else may create objects: not the tables, and not the functions
 // and operators, whose overloads in the ledger's schema would run with its owner's rights.
-std::string settings() { return "SECURITY DEFINER SET search_path = pg_catalog, pg_temp"; }
+// Compiling the checks would take a hundred times as long as they do.
+std::string settings() {
+  return "SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off";
+}
 
 // SCHEMA stands for the schema of the tables, DATASETS for the name of one of them as a text.
 constexpr const char* kAppendBody = R"sql(
@@ -19,6 +22,9 @@ DECLARE
   last_said jsonb;
   defined jsonb;
   settled jsonb;
+  spent jsonb;
+  whole text := '(0|[1-9][0-9]{0,15})';
+  gauge text := '\["[0-9a-f]+(z[0-9]{1,3})?","[0-9a-f]+(z[0-9]{1,3})?",' || whole || '\]';
   changed bigint;
 BEGIN
   LOCK TABLE SCHEMA.sotto_entries IN EXCLUSIVE MODE;
@@ -53,6 +59,33 @@ BEGIN
   THEN
     RAISE EXCEPTION 'the entry is not one that a client writes' USING ERRCODE = 'SOT01';
   END IF;
+  -- Events have their shape, also those inside of others. The ranges of their numbers are known to
+  -- clients only, who do without a release that they cannot read.
+  IF said ? 'events' AND (said->'events' = '[]' OR EXISTS (
+      WITH RECURSIVE event(value, depth) AS (
+        SELECT e.value, 1 FROM jsonb_array_elements(said->'events') AS e
+        UNION ALL
+        SELECT inside.value, event.depth + 1 FROM event, LATERAL jsonb_each(
+            CASE jsonb_typeof(event.value) WHEN 'object' THEN event.value ELSE '{}' END) AS m,
+          LATERAL (
+            SELECT e.value FROM jsonb_array_elements(
+                CASE jsonb_typeof(m.value) WHEN 'array' THEN m.value ELSE '[]' END) AS e
+            UNION ALL
+            SELECT m.value->'event' WHERE m.value ? 'event' AND jsonb_typeof(m.value) = 'object'
+          ) AS inside WHERE event.depth <= 64)
+      SELECT FROM event WHERE depth > 64 OR CASE jsonb_typeof(value) WHEN 'object' THEN (
+          SELECT count(*) <> 1 OR bool_or(
+            CASE WHEN m.key IN ('compose', 'parallel') THEN jsonb_typeof(m.value) <> 'array'
+                 WHEN m.key IN ('sampled', 'shuffled', 'repeat', 'private_selection')
+                 THEN jsonb_typeof(m.value) <> 'object' OR NOT m.value ? 'event'
+                 ELSE jsonb_typeof(m.value) <> 'object' OR m.key NOT IN (
+                   'gaussian', 'laplace', 'discrete_gaussian', 'discrete_laplace',
+                   'gaussian_mixture', 'randomized_response', 'exponential', 'pure',
+                   'approximate', 'zcdp', 'tcdp', 'gdp', 'gnmax', 'lnmax') END)
+          FROM jsonb_each(value) AS m) ELSE true END))
+  THEN
+    RAISE EXCEPTION 'the entry has events that are none' USING ERRCODE = 'SOT01';
+  END IF;
   SELECT * INTO last FROM SCHEMA.sotto_entries ORDER BY seq DESC LIMIT 1;
   last_said := last.body::jsonb;
   IF p_seq IS DISTINCT FROM coalesce(last.seq, 0) + 1
@@ -70,11 +103,13 @@ BEGIN
   THEN
     RAISE EXCEPTION 'the entry contradicts itself' USING ERRCODE = 'SOT01';
   END IF;
-  -- Time never runs back, so a moment far ahead would end every period for good.
+  -- Time never runs back, so a moment ahead is the present of every data set: by what clocks may
+  -- differ, ten minutes, and not by more.
   IF NOT owner
-      AND (said->>'time')::bigint > greatest((last_said->>'time')::bigint, clock + 86400000)
+      AND (said->>'time')::bigint > greatest((last_said->>'time')::bigint, clock + 600000)
   THEN
-    RAISE EXCEPTION 'the entry is from tomorrow or later' USING ERRCODE = 'SOT01';
+    RAISE EXCEPTION 'the entry is more than ten minutes ahead of the clock of the server'
+      USING ERRCODE = 'SOT01';
   END IF;
 
   IF p_kind IN ('store', 'dataset', 'decision') THEN
@@ -91,6 +126,20 @@ BEGIN
         OR last_said->>'entry' IS DISTINCT FROM settled->>'linked')
     THEN
       RAISE EXCEPTION 'the entry does not settle its part of the shared budget'
+        USING ERRCODE = 'SOT01';
+    END IF;
+    -- A statement is one that was announced, and lowers the guarantee. Values of jsonb compare
+    -- whatever their types are.
+    IF said ? 'this_data' AND (p_kind = 'commit' AND jsonb_typeof(said->'this_data') = 'object'
+        AND settled->'this_data' ? 'announced'
+        AND (said->'this_data') - 'epsilon'::text = jsonb_build_object(
+          'delta', settled->'this_data'->'delta',
+          'confidence', settled->'this_data'->'announced')
+        AND jsonb_typeof(said->'this_data'->'epsilon') = 'number'
+        AND said->'this_data'->'epsilon' >= '0'
+        AND said->'this_data'->'epsilon' < settled->'this_data'->'epsilon') IS NOT TRUE
+    THEN
+      RAISE EXCEPTION 'what the entry says about this data was not announced'
         USING ERRCODE = 'SOT01';
     END IF;
   ELSIF p_kind = 'resume' THEN
@@ -123,6 +172,21 @@ BEGIN
     IF (defined ? 'this_data_epsilon') IS DISTINCT FROM (said ? 'this_data') THEN
       RAISE EXCEPTION 'the entry passes the tally over' USING ERRCODE = 'SOT01';
     END IF;
+    IF said ? 'this_data' AND (jsonb_typeof(said->'this_data') = 'object'
+        AND (said->'this_data') - ARRAY['epsilon', 'delta', 'announced'] = '{"confidence": 1}'
+        AND jsonb_typeof(said->'this_data'->'epsilon') = 'number'
+        AND said->'this_data'->'epsilon' >= '0'
+        AND said->'this_data'->'epsilon' <= defined->'this_data_epsilon'
+        AND jsonb_typeof(said->'this_data'->'delta') = 'number'
+        AND said->'this_data'->'delta' >= '0'
+        AND said->'this_data'->'delta' <= defined->'delta'
+        AND (NOT (said->'this_data') ? 'announced' OR (
+          jsonb_typeof(said->'this_data'->'announced') = 'number'
+          AND said->'this_data'->'announced' > '0.5' AND said->'this_data'->'announced' < '1'
+          AND said->'this_data'->'delta' > '0'))) IS NOT TRUE
+    THEN
+      RAISE EXCEPTION 'the tally was charged what is no guarantee' USING ERRCODE = 'SOT01';
+    END IF;
     IF defined ? 'people' AND (last.kind IS DISTINCT FROM p_kind
         OR last.dataset IS DISTINCT FROM defined->>'people'
         OR (said->>'linked')::bigint IS DISTINCT FROM last.seq
@@ -140,6 +204,21 @@ BEGIN
     RAISE EXCEPTION 'the entry was not stored' USING ERRCODE = 'SOT01';
   END IF;
   IF p_kind IN ('reserve', 'charge', 'abandon') THEN
+    -- A spend has the shape of the one before it: as many gauges, or as many runs of a plan.
+    SELECT spend::jsonb INTO spent FROM SCHEMA.sotto_spends
+      WHERE dataset = p_dataset AND part = p_part;
+    IF FOUND AND (CASE
+        WHEN p_spend !~ ('^\[(' || gauge || ',)*' || gauge || '\]$')
+          AND p_spend !~ ('^\[(' || whole || ',)*' || whole || '\]$') THEN false
+        ELSE jsonb_array_length(p_spend::jsonb) = jsonb_array_length(spent)
+          AND jsonb_typeof(p_spend::jsonb->0) = jsonb_typeof(spent->0)
+          AND NOT EXISTS (
+            SELECT FROM regexp_matches(p_spend, '"([0-9a-f]+)z?([0-9]*)"', 'g') AS sum
+            WHERE length(sum[1]) + coalesce(nullif(sum[2], ''), '0')::int > 540)
+        END) IS NOT TRUE
+    THEN
+      RAISE EXCEPTION 'the entry leaves a spend that is none' USING ERRCODE = 'SOT01';
+    END IF;
     UPDATE SCHEMA.sotto_spends SET seq = p_seq, spend = p_spend
       WHERE dataset = p_dataset AND part = p_part AND said->>'part' = p_part;
     GET DIAGNOSTICS changed = ROW_COUNT;

@@ -5,9 +5,10 @@
 // They run with the rights of the owner (SECURITY
 // DEFINER), so a role that may charge needs no right to write any table: it can neither change nor
 // remove an entry, nor touch a spend without an entry that says so. What the server checks: the
-// entry follows the newest one and has its hash, its columns are those of its body, a settlement
-// settles an open reservation of the same data set, exactly one spend changes, and the digest that
-// the entry states is that of all spends as they are now. It cannot compute what events cost: that
+// entry follows the newest one and has its hash, its columns are those of its body, its events, its
+// spend and what it says about this data have the shape that clients read, a settlement settles an
+// open reservation of the same data set, exactly one spend changes, and the digest that the entry
+// states is that of all spends as they are now. It cannot compute what events cost: that
 // the stated spend is right is checked by who reads (verify).
 #pragma once
 
