@@ -179,8 +179,9 @@ LedgerLine line_of(ledger::Account account, const std::vector<ledger::Entry>& ow
 }
 
 // Said after everything that can be read.
-void check_all_read(const Unreadable& unreadable) {
+void check_all_read(const Unreadable& unreadable, Context& context) {
   if (unreadable.empty()) return;
+  context.out.flush();
   const auto& [name, why] = *unreadable.begin();
   throw VerificationFailed(fmt::format("the data set '{}' cannot be read: {}", name, why),
                            "sotto ledger verify checks the whole store");
@@ -229,7 +230,7 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
     for (const auto& [name, why] : unreadable)
       json["unreadable"].push_back({{"name", name}, {"why", why}});
     context.out.print("{}\n", json.dump());
-    check_all_read(unreadable);
+    check_all_read(unreadable, context);
     return;
   }
   std::size_t width = 8;
@@ -242,7 +243,7 @@ void run_ledger_show(const Arguments& arguments, Context& context) {
   for (const auto& [name, why] : unreadable)
     context.out.print("{}  cannot be read: {}\n", padded(name, width), why);
   context.out.print("{} entries, head {}\n", last.seq, last.hash);
-  check_all_read(unreadable);
+  check_all_read(unreadable, context);
 }
 
 }  // namespace sotto::cli
