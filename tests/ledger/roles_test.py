@@ -93,7 +93,11 @@ def main(sotto):
         pipeline = url.replace("user=sotto", "user=pipeline")
         for events in ([], [1], [{}], [{"nope": 1}], [{"pure": {"epsilon": 0.1}, "gdp": {"mu": 1}}]):
             assert "events" in attack(pipeline, "owned", events=events), events
-        for spend in ("garbage", "[]", "[1]"):
+        stored = subprocess.run([str(cluster.programs() / "psql"), "-At", url, "-c", "SELECT spend FROM sotto_spends WHERE dataset = 'owned'"],
+                                capture_output=True, text=True, check=True).stdout.strip()
+        respelled = stored.replace('["', '["0', 1)  # the same number, of which clients state another digest
+        assert respelled != stored
+        for spend in ("garbage", "[]", "[1]", respelled):
             assert "a spend that is none" in attack(pipeline, "owned", spend=spend), spend
         for said in (5, {}, {"epsilon": 50, "delta": 0, "confidence": 1}):
             assert "no guarantee" in attack(pipeline, "tallied", this_data=said), said

@@ -175,6 +175,11 @@ LedgerLine line_of(ledger::Account account, const std::vector<ledger::Entry>& ow
                                                                    newest, line.newest.size())));
   }
   line.fixed = ledger::fixed_in_advance(line.set(), line.releases);
+  // What printing asks for is asked here, where one data set can fail alone.
+  (void)line.spent();
+  (void)line.left();
+  if (line.account.has_epsilon())
+    for (const std::string& part : line.set().parts) (void)line.account.epsilon_of(part);
   return line;
 }
 

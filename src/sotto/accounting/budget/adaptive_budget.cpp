@@ -284,6 +284,7 @@ bool AdaptiveBudget::covers(const Spend& spend) const {
 double AdaptiveBudget::epsilon(const Gauge& g, const Spend::Sum& s) const {
   if (s.unbounded != 0 || s.delta > ExactSum(own_limit())) return kInfinity;
   const double amount = s.amount.upper();
+  if (!std::isfinite(amount)) return kInfinity;  // larger than any double
   if (amount == 0) return 0;
   // The nearest double is what a person wrote for a whole number of steps.
   if (g.kind == Kind::pure) return amount < 0x1p53 ? amount / kSteps : next_up(amount / kSteps);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sotto/accounting/account.hpp"
@@ -112,6 +113,18 @@ TEST(AdaptiveBudget, OneGaussianReleaseDoesNotShutTheGaugeOfPureEpsilon) {
   spent.add(budget.cost(GaussianEvent{15, 1}));
   EXPECT_TRUE(budget.covers(spent));
   EXPECT_GT(budget.epsilon(spent), 2.4);
+}
+
+// Somebody may have written it; nothing may be left then, and nothing may fail.
+TEST(AdaptiveBudget, ASpendBeyondAllDoublesIsWithoutEnd) {
+  for (const Accountant accountant : {Accountant::rdp, Accountant::zcdp, Accountant::gdp}) {
+    const AdaptiveBudget budget(cap(accountant));
+    nlohmann::ordered_json json = budget.nothing().to_json();
+    for (auto& gauge : json) gauge[0] = "fz500";
+    const Spend spent = Spend::from_json(json, budget);
+    EXPECT_FALSE(budget.covers(spent));
+    EXPECT_EQ(budget.epsilon(spent), std::numeric_limits<double>::infinity());
+  }
 }
 
 TEST(AdaptiveBudget, WhatIsTakenAwayAgainLeavesNoTrace) {

@@ -24,7 +24,9 @@ DECLARE
   settled jsonb;
   spent jsonb;
   whole text := '(0|[1-9][0-9]{0,15})';
-  gauge text := '\["[0-9a-f]+(z[0-9]{1,3})?","[0-9a-f]+(z[0-9]{1,3})?",' || whole || '\]';
+  -- As clients write it and no other way: they state the digest of their own spelling.
+  amount text := '"(0|[1-9a-f]([0-9a-f]*[1-9a-f])?z(0|[1-9][0-9]{0,2}))"';
+  gauge text := '\[' || amount || ',' || amount || ',' || whole || '\]';
   changed bigint;
 BEGIN
   LOCK TABLE SCHEMA.sotto_entries IN EXCLUSIVE MODE;
