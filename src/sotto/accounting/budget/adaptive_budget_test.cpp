@@ -120,7 +120,7 @@ TEST(AdaptiveBudget, ASpendBeyondAllDoublesIsWithoutEnd) {
   for (const Accountant accountant : {Accountant::rdp, Accountant::zcdp, Accountant::gdp}) {
     const AdaptiveBudget budget(cap(accountant));
     nlohmann::ordered_json json = budget.nothing().to_json();
-    for (auto& gauge : json) gauge[0] = "fz500";
+    for (auto& gauge : json) gauge[0] = "fz535";
     const Spend spent = Spend::from_json(json, budget);
     EXPECT_FALSE(budget.covers(spent));
     EXPECT_EQ(budget.epsilon(spent), std::numeric_limits<double>::infinity());
