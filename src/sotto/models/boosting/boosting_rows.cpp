@@ -9,48 +9,23 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kBlockRows = 8192;
 constexpr double kSteps = 1 / BoostingRows::kUnit;
+static_assert(kSteps == 1 << kResidualBits);
 
-// Trees as tables, to find leaves quickly.
-struct Leaves {
-  struct Lookup {
-    std::uint32_t column;
-    GridTree::Table table;
-  };
-  std::vector<Lookup> lookups;
-  std::vector<std::size_t> end;  // of each tree's lookups
-
-  explicit Leaves(std::span<const GridTree> trees) {
-    for (const GridTree& tree : trees) {
-      const std::vector<GridTree::Table> tables = tree.tables();
-      for (std::size_t c = 0; c < tables.size(); ++c)
-        lookups.push_back({tree.columns[c], tables[c]});
-      end.push_back(lookups.size());
-    }
-  }
-  // visit(tree, leaf) for each tree.
-  template <class Visit>
-  void of(const std::uint8_t* places, Visit&& visit) const {
-    std::size_t at = 0;
-    for (std::size_t t = 0; t < end.size(); ++t) {
-      std::size_t leaf = 0;
-      for (; at < end[t]; ++at) leaf += lookups[at].table[places[lookups[at].column]];
-      visit(t, leaf);
-    }
-  }
-};
-
-// Scales residuals down to norm 1 and truncates them to whole steps.
-void to_grid(std::span<double> residuals) {
-  double square = 0;
-  for (double& r : residuals) {
-    if (!std::isfinite(r)) r = 0;
-    square += r * r;
-  }
-  const double factor = square > 1 ? kSteps / std::sqrt(square) * (1 - 0x1p-40) : kSteps;
-  for (double& r : residuals) r = std::trunc(r * factor);
+bool cut_alike(std::span<const GridTree> a, std::span<const GridTree> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const GridTree& x, const GridTree& y) {
+                      return x.columns == y.columns && x.cuts == y.cuts;
+                    });
 }
+
+// Two sums in one integer: the first in its upper half, the second in its lower, which may borrow.
+constexpr std::int64_t kUpper = std::int64_t{1} << 32;
+std::int64_t in_one(double upper, double lower) {
+  return static_cast<std::int64_t>(upper) * kUpper + static_cast<std::int64_t>(lower);
+}
+std::int64_t lower_of(std::int64_t both) { return static_cast<std::int32_t>(both); }
+std::int64_t upper_of(std::int64_t both) { return (both - lower_of(both)) / kUpper; }
 
 }  // namespace
 
@@ -67,34 +42,84 @@ BoostingRows::BoostingRows(const BinnedRows& records, const std::vector<ColumnSc
     for (std::size_t i = first; i < end; ++i) {
       records.read(i, cells);
       for (std::size_t j = 0; j < columns_; ++j)
-        places_[i * columns_ + j] = place_of(scales[j], cells[j]);
+        places_[j * size() + i] = place_of(scales[j], cells[j]);
     }
   });
 }
 
+template <class F>
+void BoostingRows::for_blocks(unsigned threads, const F& f) const {
+  parallel_blocks((size() + kBlock - 1) / kBlock, threads, [&](std::size_t b, unsigned) {
+    f(b * kBlock, std::min(kBlock, size() - b * kBlock));
+  });
+}
+
+std::vector<std::vector<GridTree::Table>> BoostingRows::tables_of(std::span<const GridTree> trees) {
+  std::vector<std::vector<GridTree::Table>> tables;
+  if (cut_alike(trees, found_for_)) return tables;
+  for (const GridTree& tree : trees) tables.push_back(tree.tables());
+  found_for_.assign(trees.begin(), trees.end());
+  found_.resize((size() + kBlock - 1) / kBlock * kBlock * trees.size());
+  return tables;
+}
+
+const std::uint8_t* BoostingRows::leaves_of(std::span<const GridTree> trees,
+                                            const std::vector<std::vector<GridTree::Table>>& tables,
+                                            std::size_t first, std::size_t count) {
+  std::uint8_t* const leaves = found_.data() + first * trees.size();
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    std::uint8_t* const own = leaves + t * kBlock;
+    for (std::size_t c = 0; c < tables[t].size(); ++c) {
+      const std::uint8_t* const table = tables[t][c].data();
+      const std::uint8_t* const places = places_.data() + trees[t].columns[c] * size() + first;
+      if (c == 0)
+        for (std::size_t i = 0; i < count; ++i) own[i] = table[places[i]];
+      else
+        for (std::size_t i = 0; i < count; ++i)
+          own[i] = static_cast<std::uint8_t>(own[i] + table[places[i]]);
+    }
+  }
+  return leaves;
+}
+
 std::vector<int128> BoostingRows::sums(std::span<const GridTree> trees, std::size_t leaves,
-                                       MarginLoss loss, double clip, unsigned threads) const {
-  const Leaves of(trees);
+                                       MarginLoss loss, double clip, unsigned threads) {
+  const std::vector<std::vector<GridTree::Table>> tables = tables_of(trees);
   const std::size_t width = margins_of_ + 1;
   std::vector<std::int64_t> total(trees.size() * leaves * width);
   std::mutex mutex;
-  parallel_blocks((size() + kBlockRows - 1) / kBlockRows, threads, [&](std::size_t b, unsigned) {
-    std::vector<std::int64_t> part(total.size());
-    std::vector<double> r(margins_of_);
-    std::vector<std::int64_t> own(width);
-    const std::size_t first = b * kBlockRows, end = std::min(size(), first + kBlockRows);
-    for (std::size_t i = first; i < end; ++i) {
-      const double curvature =
-          residuals(loss, clip, std::span(margins_).subspan(i * margins_of_, margins_of_),
-                    records_->target(i), r);
-      to_grid(r);
-      for (std::size_t k = 0; k < margins_of_; ++k) own[k] = static_cast<std::int64_t>(r[k]);
-      const double weight = kWeight * kSteps * std::clamp(curvature, 0.0, 1.0);
-      own[margins_of_] = std::isfinite(weight) ? static_cast<std::int64_t>(weight) : 0;
-      of.of(places_.data() + i * columns_, [&](std::size_t t, std::size_t leaf) {
-        std::int64_t* const to = part.data() + (t * leaves + leaf) * width;
-        for (std::size_t k = 0; k < width; ++k) to[k] += own[k];
-      });
+  for_blocks(threads, [&](std::size_t first, std::size_t count) {
+    std::vector<double> r(count * margins_of_), curvature(count);
+    residuals_of_all(loss, clip,
+                     std::span(margins_).subspan(first * margins_of_, count * margins_of_),
+                     records_->targets(first, count), r, curvature);
+    to_residual_steps(r, margins_of_);
+    for (double& h : curvature) h = kWeight * std::clamp(h, 0.0, 1.0);
+    to_residual_steps(curvature, 1);
+    const std::uint8_t* const leaf = leaves_of(trees, tables, first, count);
+    std::vector<std::int64_t> part(trees.size() * leaves * width);
+    if (margins_of_ == 1) {
+      // At most 2^20 steps of each of 2^10 records: a half holds them.
+      static_assert(kBlock * (1 << kResidualBits) < kUpper / 2);
+      std::vector<std::int64_t> both(count), sum(leaves);
+      for (std::size_t i = 0; i < count; ++i) both[i] = in_one(r[i], curvature[i]);
+      for (std::size_t t = 0; t < trees.size(); ++t) {
+        std::fill(sum.begin(), sum.end(), 0);
+        for (std::size_t i = 0; i < count; ++i) sum[leaf[t * kBlock + i]] += both[i];
+        for (std::size_t l = 0; l < leaves; ++l) {
+          part[(t * leaves + l) * 2] = upper_of(sum[l]);
+          part[(t * leaves + l) * 2 + 1] = lower_of(sum[l]);
+        }
+      }
+    } else {
+      for (std::size_t t = 0; t < trees.size(); ++t) {
+        for (std::size_t i = 0; i < count; ++i) {
+          std::int64_t* const to = part.data() + (t * leaves + leaf[t * kBlock + i]) * width;
+          for (std::size_t k = 0; k < margins_of_; ++k)
+            to[k] += static_cast<std::int64_t>(r[i * margins_of_ + k]);
+          to[margins_of_] += static_cast<std::int64_t>(curvature[i]);
+        }
+      }
     }
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < total.size(); ++i) total[i] += part[i];
@@ -103,15 +128,15 @@ std::vector<int128> BoostingRows::sums(std::span<const GridTree> trees, std::siz
 }
 
 void BoostingRows::apply(std::span<const GridTree> trees, unsigned threads) {
-  const Leaves of(trees);
-  parallel_blocks((size() + kBlockRows - 1) / kBlockRows, threads, [&](std::size_t b, unsigned) {
-    const std::size_t first = b * kBlockRows, end = std::min(size(), first + kBlockRows);
-    for (std::size_t i = first; i < end; ++i) {
-      double* const margins = margins_.data() + i * margins_of_;
-      of.of(places_.data() + i * columns_, [&](std::size_t t, std::size_t leaf) {
-        const double* const values = trees[t].values.data() + leaf * margins_of_;
-        for (std::size_t k = 0; k < margins_of_; ++k) margins[k] += values[k];
-      });
+  const std::vector<std::vector<GridTree::Table>> tables = tables_of(trees);
+  for_blocks(threads, [&](std::size_t first, std::size_t count) {
+    const std::uint8_t* const leaf = leaves_of(trees, tables, first, count);
+    for (std::size_t t = 0; t < trees.size(); ++t) {
+      const double* const values = trees[t].values.data();
+      double* const margins = margins_.data() + first * margins_of_;
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < margins_of_; ++k)
+          margins[i * margins_of_ + k] += values[leaf[t * kBlock + i] * margins_of_ + k];
     }
   });
 }
@@ -119,10 +144,9 @@ void BoostingRows::apply(std::span<const GridTree> trees, unsigned threads) {
 int128 BoostingRows::parts_of_reach(double reach, unsigned threads) const {
   std::mutex mutex;
   int128 total = 0;
-  parallel_blocks((size() + kBlockRows - 1) / kBlockRows, threads, [&](std::size_t b, unsigned) {
-    const std::size_t first = b * kBlockRows, end = std::min(size(), first + kBlockRows);
+  for_blocks(threads, [&](std::size_t first, std::size_t count) {
     std::int64_t part = 0;
-    for (std::size_t i = first; i < end; ++i) {
+    for (std::size_t i = first; i < first + count; ++i) {
       const double f = part_of_reach(margins_[i * margins_of_], records_->target(i), reach);
       if (f > 0) part += static_cast<std::int64_t>(std::min(f, 1.0) * kSteps);
     }

@@ -164,7 +164,7 @@ void FeatureReader::read(std::span<const BinnedColumns::Cell> cells, Scratch& sc
                          std::span<std::int16_t> waves) const {
   std::vector<float>& u = scratch.places;
   u.resize(columns_.size());
-  scratch.turns.resize(pairs_);
+  scratch.turns.resize(2 * pairs_);
   for (std::size_t j = 0; j < u.size(); ++j) {
     u[j] = std::clamp(static_cast<float>(columns_[j].at(cells[j])), 0.0f, 1.0f);
     main[j] = numeric_[j] ? main_level(u[j], parts_) : static_cast<std::uint16_t>(cells[j].level);

@@ -149,10 +149,11 @@ double KernelDescent::descend(const KernelStage& stage, const KernelRows& rows, 
     const double clip = state.clip;
     const std::vector<double> sums =
         noised(*stage.gradient,
-               rows.weighted_sum(theta,
-                                 [&](std::span<const double> m, float y, std::span<double> out) {
-                                   residuals(setting_.loss, clip, m, y, out);
-                                 }),
+               rows.weighted_sum(
+                   theta,
+                   [&](std::span<const double> m, std::span<const float> y, std::span<double> out) {
+                     residuals_of_all(setting_.loss, clip, m, y, out);
+                   }),
                rng);
     for (std::size_t k = 0; k < theta.size(); ++k) {
       for (std::size_t c = 0; c < dimension; ++c) {

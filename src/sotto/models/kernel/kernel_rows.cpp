@@ -3,27 +3,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/models/kernel/detail/margin_loss.hpp"
 #include "sotto/models/kernel/detail/wave_kernels.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr std::size_t kTile = 64;  // records whose rows stay close to the processor
-constexpr double kSlopeSteps = 0x1p20, kRowSteps = 0x1p16;
+constexpr double kSlopeSteps = 1 << kResidualBits, kRowSteps = 0x1p16;
 constexpr double kWaveNorm = 32000;  // of parameters of waves, in steps
 // From steps of slope × wave to those of the sum.
 constexpr int128 kWaveUnits = int128{1} << 7;
 static_assert(wave_kernels::kSlopeSteps * wave_kernels::kRowSteps * KernelRows::kUnit * 0x1p7 == 1);
 
-// Scales a record's slopes down to norm 1 and truncates them to the grid, as whole numbers.
-void to_grid(std::span<double> slopes) {
-  double square = 0;
-  for (double& s : slopes) {
-    if (!std::isfinite(s)) s = 0;
-    square += s * s;
-  }
-  const double factor = square > 1 ? kSlopeSteps / std::sqrt(square) * (1 - 0x1p-40) : kSlopeSteps;
-  for (double& s : slopes) s = std::trunc(s * factor);
+// Σ over records of what add(record, sums) adds to `width` sums, on all threads.
+template <class Add>
+std::vector<int128> summed(std::size_t records, std::size_t width, const Add& add) {
+  std::vector<std::vector<std::int64_t>> partial(thread_count(0));
+  constexpr std::size_t kPart = BinnedRows::kPart;
+  parallel_blocks((records + kPart - 1) / kPart, 0, [&](std::size_t part, unsigned thread) {
+    partial[thread].resize(width);
+    for (std::size_t i = part * kPart; i < std::min(records, (part + 1) * kPart); ++i)
+      add(i, partial[thread].data());
+  });
+  std::vector<int128> total(width);
+  for (const std::vector<std::int64_t>& sums : partial)
+    for (std::size_t j = 0; j < sums.size(); ++j) total[j] += sums[j];
+  return total;
 }
 
 }  // namespace
@@ -50,17 +56,15 @@ FeatureRows::FeatureRows(const BinnedRows& records, const FeatureDesign& design)
 }
 
 std::vector<int128> FeatureRows::wave_sums() const {
-  std::vector<std::int64_t> sums(waves_);
-  for (std::size_t i = 0; i < size_; ++i)
+  return summed(size_, waves_, [&](std::size_t i, std::int64_t* sums) {
     for (std::size_t w = 0; w < waves_; ++w) sums[w] += wave_[i * waves_ + w];
-  return {sums.begin(), sums.end()};
+  });
 }
 
 std::vector<int128> FeatureRows::leaf_counts() const {
-  std::vector<std::int64_t> counts(trees_ << kTreeDepth);
-  for (std::size_t i = 0; i < size_; ++i)
+  return summed(size_, trees_ << kTreeDepth, [&](std::size_t i, std::int64_t* counts) {
     for (std::size_t t = 0; t < trees_; ++t) ++counts[(t << kTreeDepth) + leaves_[i * trees_ + t]];
-  return {counts.begin(), counts.end()};
+  });
 }
 
 KernelRows::KernelRows(FeatureRows rows, const FeatureMap& map, const BinnedRows& records,
@@ -156,15 +160,17 @@ std::vector<int128> KernelRows::weighted_sum(const std::vector<std::vector<doubl
       own.assign(outputs, {std::vector<std::int64_t>(main.levels()),
                            std::vector<std::int64_t>(leaves.levels()),
                            std::vector<std::int64_t>(rows_.waves_)});
-    std::vector<double> m(kTile * outputs), s(outputs);
+    std::vector<double> m(kTile * outputs), slope(kTile * outputs);
     std::vector<std::int16_t> wave_slopes(kTile * outputs);
     for (std::size_t first = begin; first < end; first += kTile) {
       const std::size_t count = std::min(kTile, end - first);
+      const std::span<double> all = std::span(slope).first(count * outputs);
       margins(prepared, first, std::span(m).first(count * outputs));
+      slopes(std::span(m).first(count * outputs), records_->targets(first, count), all);
+      to_residual_steps(all, outputs);
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = first + i;
-        slopes(std::span(m).subspan(i * outputs, outputs), records_->target(row), s);
-        to_grid(s);
+        const double* const s = slope.data() + i * outputs;
         const auto levels = std::span<const std::uint16_t>(rows_.main_)
                                 .subspan(row * rows_.columns_, rows_.columns_);
         const auto leaf =

@@ -234,8 +234,10 @@ TEST(KernelRows, NoRecordMovesTheSumByMoreThanOne) {
       const KernelRows rows(features, map, one);
       const std::vector<std::vector<double>> theta(2, std::vector<double>(map.dimension(), 3.0));
       for (const double slope : {1e100, 1.0, -0.3}) {
-        const std::vector<int128> sum =
-            rows.weighted_sum(theta, [&](std::span<const double>, float, std::span<double> out) {
+        const std::vector<int128> sum = rows.weighted_sum(
+            theta,
+            [&](std::span<const double>, std::span<const float> targets, std::span<double> out) {
+              ASSERT_EQ(targets.size(), 1u);
               out[0] = slope;
               out[1] = -slope / 2;
             });

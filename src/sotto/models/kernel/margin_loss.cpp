@@ -5,6 +5,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/learning/confirmed_budget.hpp"
+#include "sotto/models/kernel/detail/residual_kernels.hpp"
+#include "sotto/models/linear/detail/slope_kernels.hpp"
 
 namespace sotto {
 namespace {
@@ -54,6 +56,43 @@ double residuals(MarginLoss loss, double clip, std::span<const double> margins, 
   }
   const double classes = static_cast<double>(out.size());
   return (1 - squares) * classes / (classes - 1);
+}
+
+void residuals_of_all(MarginLoss loss, double clip, std::span<const double> margins,
+                      std::span<const float> targets, std::span<double> out,
+                      std::span<double> curvatures) {
+  const std::size_t count = targets.size();
+  switch (loss) {
+    case MarginLoss::two_classes:
+      return residual_kernels::of_two_classes(margins.data(), targets.data(), count, clip,
+                                              out.data(), curvatures.data());
+    case MarginLoss::number:
+      std::fill(curvatures.begin(), curvatures.end(), 1.0);
+      return residual_kernels::of_numbers(margins.data(), targets.data(), count, clip, out.data());
+    case MarginLoss::classes: break;
+  }
+  const std::size_t own = count > 0 ? margins.size() / count : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double curvature =
+        residuals(loss, clip, margins.subspan(i * own, own), targets[i], out.subspan(i * own, own));
+    if (!curvatures.empty()) curvatures[i] = curvature;
+  }
+}
+
+void to_residual_steps(std::span<double> residuals, std::size_t of_a_record) {
+  if (of_a_record == 1)
+    return detail::bound_slopes(residuals.data(), residuals.size(), 1, kResidualBits);
+  constexpr double kSteps = 1 << kResidualBits;
+  for (std::size_t first = 0; first < residuals.size(); first += of_a_record) {
+    const std::span<double> own = residuals.subspan(first, of_a_record);
+    double square = 0;
+    for (double& r : own) {
+      if (!std::isfinite(r)) r = 0;
+      square += r * r;
+    }
+    const double factor = square > 1 ? kSteps / std::sqrt(square) * (1 - 0x1p-40) : kSteps;
+    for (double& r : own) r = std::trunc(r * factor);
+  }
 }
 
 double loss_of(MarginLoss loss, double clip, std::span<const double> margins, float target) {

@@ -30,6 +30,43 @@ TEST(MarginLoss, APartOfTheReachIsBetweenZeroAndOneWhateverARecordSays) {
   }
 }
 
+// What a record has depends on no other, and is what it has alone.
+TEST(MarginLoss, ResidualsOfManyRecordsAreThoseOfEach) {
+  for (const MarginLoss loss : {MarginLoss::two_classes, MarginLoss::number, MarginLoss::classes}) {
+    const std::size_t own = loss == MarginLoss::classes ? 3 : 1, count = 301;
+    std::vector<double> margins, out(count * own), curvatures(count);
+    std::vector<float> targets;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < own; ++k)
+        margins.push_back(std::ldexp(static_cast<double>((i * 37 + k * 11) % 101) - 50,
+                                     static_cast<int>(i % 12) - 6));
+      targets.push_back(static_cast<float>(i % (own + (loss == MarginLoss::two_classes ? 1 : 0))));
+    }
+    residuals_of_all(loss, 0.6, margins, targets, out, curvatures);
+    to_residual_steps(out, own);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const double> m = std::span(margins).subspan(i * own, own);
+      std::vector<double> alone(own), again(own);
+      EXPECT_NEAR(curvatures[i], residuals(loss, 0.6, m, targets[i], alone), 1e-12);
+      residuals_of_all(loss, 0.6, m, std::span(targets).subspan(i, 1), again);
+      to_residual_steps(again, own);
+      double square = 0;
+      for (std::size_t k = 0; k < own; ++k) {
+        EXPECT_EQ(out[i * own + k], again[k]);
+        EXPECT_EQ(again[k], std::trunc(again[k]));
+        square += again[k] * again[k];
+        if (own == 1) {
+          EXPECT_NEAR(again[k] * 0x1p-20, alone[k], 1.001 * 0x1p-20);
+        }
+      }
+      EXPECT_LE(square, 0x1p40);
+    }
+  }
+  std::vector<double> odd = {std::nan(""), HUGE_VAL, -1e300, 0.5};
+  to_residual_steps(odd, 1);
+  EXPECT_EQ(odd, (std::vector<double>{0, 0, -0x1p20, 0x1p19}));
+}
+
 TEST(MarginLoss, TheClipFollowsResidualsDownAndUp) {
   const auto settled = [](double clip, double residual) {
     for (std::size_t i = 0; i < kResidualReleases; ++i)

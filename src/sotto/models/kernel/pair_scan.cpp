@@ -7,20 +7,9 @@
 namespace sotto {
 namespace {
 
-constexpr double kScanSteps = 1 / PairScan::kUnit;
+static_assert(PairScan::kUnit * (1 << kResidualBits) == 1);
 constexpr std::size_t kMostColumns = 32, kMostSums = std::size_t{1} << 18;
 constexpr double kCredible = 3;  // standard deviations of noise alone
-
-// Scales residuals down to norm 1 and truncates them to whole steps.
-void to_steps(std::span<double> residuals) {
-  double square = 0;
-  for (double& r : residuals) {
-    if (!std::isfinite(r)) r = 0;
-    square += r * r;
-  }
-  const double factor = square > 1 ? kScanSteps / std::sqrt(square) * (1 - 0x1p-40) : kScanSteps;
-  for (double& r : residuals) r = std::trunc(r * factor);
-}
 
 std::size_t part_of(const ColumnScale& scale, const BinnedColumns::Cell& cell) {
   const double u = std::clamp(scale.at(cell), 0.0, 1.0);
@@ -101,7 +90,7 @@ std::vector<int128> PairScan::sums(const BinnedRows& records, std::span<const fl
       std::copy_n(margins.begin() + static_cast<std::ptrdiff_t>(i * outputs_), outputs_,
                   own.begin());
       residuals(loss, clip, own, records.target(i), r);
-      to_steps(r);
+      to_residual_steps(r, outputs_);
       std::int64_t* to = sums.data();
       for (std::size_t a = 0; a < part.size(); ++a) {
         for (std::size_t b = a + 1; b < part.size(); ++b, to += kCells * outputs_) {

@@ -20,6 +20,8 @@ SOTTO_CLONES void waves(const float* directions, const float* places, std::size_
     const float* of_column = directions + j * pairs;
     for (std::size_t k = 0; k < pairs; ++k) turns[k] += of_column[k] * x;
   }
+  float* __restrict sines = turns + pairs;
+  // In two loops: the compiler would not vectorise one that also packs what it has found.
   for (std::size_t k = 0; k < pairs; ++k) {
     // Half the angle, in [−π/2, π/2].
     const float h = 3.14159265f * (turns[k] - std::floor(turns[k] + 0.5f)), q = h * h;
@@ -34,8 +36,12 @@ SOTTO_CLONES void waves(const float* directions, const float* places, std::size_
                  q * (1.0f / 24 +
                       q * (-1.0f / 720 +
                            q * (1.0f / 40320 + q * (-1.0f / 3628800 + q * (1.0f / 479001600))))));
-    out[2 * k] = static_cast<std::int16_t>(static_cast<std::int32_t>((1 - 2 * s * s) * kDrawnIn));
-    out[2 * k + 1] = static_cast<std::int16_t>(static_cast<std::int32_t>(2 * s * c * kDrawnIn));
+    turns[k] = (1 - 2 * s * s) * kDrawnIn;
+    sines[k] = 2 * s * c * kDrawnIn;
+  }
+  for (std::size_t k = 0; k < pairs; ++k) {
+    out[2 * k] = static_cast<std::int16_t>(static_cast<std::int32_t>(turns[k]));
+    out[2 * k + 1] = static_cast<std::int16_t>(static_cast<std::int32_t>(sines[k]));
   }
 }
 

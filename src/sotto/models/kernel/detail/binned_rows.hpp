@@ -29,6 +29,9 @@ class BinnedRows {
 
   std::size_t size() const { return targets_.size(); }
   float target(std::size_t row) const { return targets_[row]; }
+  std::span<const float> targets(std::size_t first, std::size_t count) const {
+    return std::span(targets_).subspan(first, count);
+  }
   void read(std::size_t row, std::span<BinnedColumns::Cell> cells) const {
     const std::size_t d = columns_->columns();
     for (std::size_t j = 0; j < d; ++j) cells[j] = columns_->cell(j, codes_[row * d + j]);

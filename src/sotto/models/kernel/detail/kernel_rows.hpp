@@ -50,9 +50,10 @@ class KernelRows {
 
   std::size_t size() const { return rows_.size_; }
 
-  // slopes(margins, target, out): of one record, one for each output; clipped to norm 1 afterwards.
-  using Slopes =
-      std::function<void(std::span<const double> margins, float target, std::span<double> out)>;
+  // slopes(margins, targets, out): of some records, one behind the other, for each output; clipped
+  // to norm 1 afterwards. What one record gets must depend on no other.
+  using Slopes = std::function<void(std::span<const double> margins, std::span<const float> targets,
+                                    std::span<double> out)>;
   // map().dimension() numbers for each output.
   std::vector<int128> weighted_sum(const std::vector<std::vector<double>>& parameters,
                                    const Slopes& slopes) const;

@@ -34,6 +34,16 @@ double first_clip(MarginLoss loss);
 // 1].
 double residuals(MarginLoss loss, double clip, std::span<const double> margins, float target,
                  std::span<double> out);
+// Of many records, one behind the other: margins and residuals of each, and a curvature of each
+// unless there is no place for it. What one record has depends on no other. Residuals may be longer
+// than 1 here, or not be finite.
+void residuals_of_all(MarginLoss loss, double clip, std::span<const double> margins,
+                      std::span<const float> targets, std::span<double> out,
+                      std::span<double> curvatures = {});
+// Scales the residuals of each record down to norm 1 and truncates them to whole steps of 2^−20;
+// what is not finite becomes 0.
+inline constexpr int kResidualBits = 20;
+void to_residual_steps(std::span<double> residuals, std::size_t of_a_record);
 // In units of the clip for a number, whose residuals beyond it count as long as the clip.
 double loss_of(MarginLoss loss, double clip, std::span<const double> margins, float target);
 // A Newton step of margins, or a part of it for several classes, is minus this times a sum of

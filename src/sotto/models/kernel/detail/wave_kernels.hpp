@@ -19,7 +19,8 @@ namespace sotto::wave_kernels {
 inline constexpr double kRowSteps = 0x1p15, kSlopeSteps = 0x1p14;
 
 // directions: for each column, `pairs` numbers of turns; places: one for each column. out[2k],
-// out[2k + 1]: cos and sin of wave k. turns: room for `pairs` numbers.
+// out[2k + 1]: cos and sin of wave k. turns: room for 2·`pairs`
+// numbers.
 void waves(const float* directions, const float* places, std::size_t columns, std::size_t pairs,
            float* turns, std::int16_t* out);
 // row ← (row − means)·reach/|row − means|, both in steps. means are natural. room: `width` numbers.
