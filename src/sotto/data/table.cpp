@@ -11,7 +11,7 @@
 #include "sotto/core/nearest_name.hpp"
 #include "sotto/data/contributions.hpp"
 #include "sotto/data/detail/array_table.hpp"
-#include "sotto/data/detail/number_scale.hpp"
+#include "sotto/data/detail/record_numbers.hpp"
 #include "sotto/data/detail/short_decimal.hpp"
 #include "sotto/data/number.hpp"
 
@@ -118,12 +118,14 @@ class RecordEncoder {
       others_.push_back(other ? std::optional(static_cast<std::uint32_t>(c.values.size()))
                               : std::nullopt);
     }
+    std::vector<detail::NumberScale> scales;
     for (const ColumnEncoder* column : plain_) {
       if (!column->is_numeric() || column->is_hashed()) continue;
       if (const detail::NumberScale scale(*column->column().bounds); scale.per_half_width != 0)
-        scales_.push_back(scale);
+        scales.push_back(scale);
     }
-    if (scales_.size() < plain_.size()) scales_.clear();
+    if (!plain_.empty() && scales.size() == plain_.size())
+      numbers_.emplace(features_, scales, schema.scaling == Scaling::unit);
   }
 
   bool has_user() const { return !user_.empty(); }
@@ -185,7 +187,7 @@ class RecordEncoder {
   bool encode_plain(const std::vector<CsvField>& fields, const Table::Sink& sink) const {
     static_assert(CsvCursor::kPadding >= detail::kShortDecimalBytes);
     if (plain_.empty()) return false;
-    if (!scales_.empty()) return encode_numbers(fields, sink.dense);
+    if (numbers_) return numbers_->read(fields, sink.dense);
     const std::span<const std::uint32_t> runs = encoder_->hot_positions();
     std::size_t next_dense = 0, next_hot = 0;
     for (std::size_t i = 0; i < plain_.size(); ++i) {
@@ -206,20 +208,6 @@ class RecordEncoder {
       } else {
         sink.dense[next_dense++] = *found;
       }
-    }
-    return true;
-  }
-  // The same where every feature is a number: to the bit as ColumnEncoder::value(), all of a record
-  // at a time.
-  bool encode_numbers(const std::vector<CsvField>& fields, std::span<double> dense) const {
-    for (std::size_t i = 0; i < scales_.size(); ++i) {
-      const CsvField& field = fields[features_[i]];
-      if (!detail::short_decimal(field.raw.data(), field.raw.size(), dense[i])) return false;
-    }
-    const bool unit = encoder_->schema().scaling == Scaling::unit;
-    for (std::size_t i = 0; i < scales_.size(); ++i) {
-      const double symmetric = scales_[i].product(dense[i]);
-      dense[i] = unit ? (symmetric + 1) / 2 : symmetric;
     }
     return true;
   }
@@ -256,7 +244,7 @@ class RecordEncoder {
   std::vector<bool> numeric_;                // which features are numbers
   std::vector<const ColumnEncoder*> plain_;  // the features' columns, unless their cells say more
   std::vector<std::optional<std::uint32_t>> others_;  // what they make of any undeclared value
-  std::vector<detail::NumberScale> scales_;           // of all features, where all are numbers
+  std::optional<detail::RecordNumbers> numbers_;      // all features, where all are numbers
   bool commas_;                                       // in numbers
   bool as_written_ = false;  // a number is that number: no comma, and none means missing
   mutable std::atomic<std::size_t> usual_rows_ = 0;
