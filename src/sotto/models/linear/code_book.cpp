@@ -91,10 +91,12 @@ CodeBook::CodeBook(const Encoder& encoder, double intercept, double scale) {
   }
   shrink();
   for (const Column& c : columns_) {
-    if (c.kind == Column::Kind::bent)
-      bent_.push_back({c.center, c.per_reach, static_cast<std::uint32_t>(c.first)});
+    if (c.kind != Column::Kind::bent) continue;
+    bent_.center.push_back(c.center);
+    bent_.per_reach.push_back(c.per_reach);
+    bent_.first.push_back(static_cast<std::uint32_t>(c.first));
   }
-  if (bent_.size() < encoder.features().size()) bent_.clear();
+  if (bent_.first.size() < encoder.features().size()) bent_ = {};
 }
 
 void CodeBook::add_column(Column column) {
@@ -191,10 +193,10 @@ void CodeBook::write(const Table& table, std::size_t row, std::span<std::uint16_
   const bool null =
       table.is_null(row) || (!table.targets().empty() && !std::isfinite(table.targets()[row]));
   const double* dense = table.dense(row).data();
-  if (!bent_.empty() && !null) {
-    detail::bent_levels(dense, bent_.data(), bent_.size(), columns_.front().unit, levels.data());
-    if (bent_.size() < columns_.size())  // the intercept
-      levels[bent_.size()] = static_cast<std::uint16_t>(columns_.back().first + 1);
+  if (const std::size_t bent = bent_.first.size(); bent > 0 && !null) {
+    detail::bent_levels(dense, bent_, columns_.front().unit, levels.data());
+    if (bent < columns_.size())  // the intercept
+      levels[bent] = static_cast<std::uint16_t>(columns_.back().first + 1);
     return;
   }
   const std::uint32_t* hot = table.hot(row).data();

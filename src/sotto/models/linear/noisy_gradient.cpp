@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/parallel.hpp"
 #include "sotto/models/linear/detail/slope_kernels.hpp"
 
 namespace sotto {
@@ -298,9 +300,15 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
   }
 
   std::vector<double> theta(size), velocity(size), sum(size), admitted(size), gradient(size);
+  // The first gradient needs no metric yet: it is summed while the metric is inverted.
   std::vector<double> inverse;
+  std::future<std::vector<double>> inverting;
   if (metric_) {
-    inverse = metric_->inverse(rows, curvature(options_), n, ridge_, rng, options_.threads);
+    inverting =
+        std::async(thread_count(options_.threads) > 1 ? std::launch::async : std::launch::deferred,
+                   [&, released = metric_->release(rows, n, rng, options_.threads)] {
+                     return metric_->inverse(released, curvature(options_), n, ridge_);
+                   });
   }
   const std::uint64_t averaged = averaged_iterates(options_);
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
@@ -313,6 +321,7 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
     const std::vector<int128> total =
         rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
     const std::vector<int128> noisy = noise_.add(total, rng);
+    if (inverting.valid()) inverse = inverting.get();
     for (std::size_t j = 0; j < size; ++j) {
       gradient[j] =
           static_cast<double>(noisy[j]) * unit / n + options_.regularisation * admitted[j];

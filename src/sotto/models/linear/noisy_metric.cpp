@@ -35,21 +35,28 @@ NoisyMetric::NoisyMetric(Relation relation, std::size_t dimension, double rho,
       some_(some),
       noise_(metric_noise(relation, dimension, rho, contributions)) {}
 
-std::vector<double> NoisyMetric::inverse(const GradientRows& rows, double curvature,
-                                         double declared_rows, double ridge, Rng& rng,
+double NoisyMetric::share(double declared_rows) const {
+  return some_ ? std::min(1.0, kEnoughRows / declared_rows) : 1;
+}
+
+std::vector<int128> NoisyMetric::release(const GradientRows& rows, double declared_rows, Rng& rng,
                                          unsigned threads) const {
-  const double share = some_ ? std::min(1.0, kEnoughRows / declared_rows) : 1;
-  const std::vector<int128> noisy = noise_.add(rows.second_moments(share, threads), rng);
+  return noise_.add(rows.second_moments(share(declared_rows), threads), rng);
+}
+
+std::vector<double> NoisyMetric::inverse(const std::vector<int128>& released, double curvature,
+                                         double declared_rows, double ridge) const {
   const auto d = static_cast<Eigen::Index>(dimension_);
-  const double scale = curvature * kMetricUnit / (share * declared_rows);
+  const double summed_rows = share(declared_rows) * declared_rows;
+  const double scale = curvature * kMetricUnit / summed_rows;
   Eigen::MatrixXd bound(d, d);
   std::size_t at = 0;
   for (Eigen::Index i = 0; i < d; ++i) {
     for (Eigen::Index j = i; j < d; ++j)
-      bound(i, j) = bound(j, i) = static_cast<double>(noisy[at++]) * scale;
+      bound(i, j) = bound(j, i) = static_cast<double>(released[at++]) * scale;
   }
-  const double spectrum = noise_.scale() * std::sqrt(static_cast<double>(dimension_)) * curvature /
-                          (share * declared_rows);
+  const double spectrum =
+      noise_.scale() * std::sqrt(static_cast<double>(dimension_)) * curvature / summed_rows;
   const double floor = std::max(ridge, spectrum);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(bound);
   if (solver.info() != Eigen::Success)

@@ -74,7 +74,7 @@ class CodeBook {
   void shrink();
 
   std::vector<Column> columns_;
-  std::vector<detail::BentScale> bent_;  // of all columns but the intercept, where all are bent
+  detail::BentScales bent_;  // of all columns but the intercept, where all are bent
   std::vector<Entry> entries_;
   std::vector<std::size_t> first_entry_ = {0};
   std::vector<std::uint16_t> coarse_;

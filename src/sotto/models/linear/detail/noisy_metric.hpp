@@ -38,11 +38,16 @@ class NoisyMetric {
   Event event() const { return noise_.event(); }
   double sigma() const { return noise_.scale(); }
 
-  // M⁻¹, dimension × dimension. ridge: λ is at least this.
-  std::vector<double> inverse(const GradientRows& rows, double curvature, double declared_rows,
-                              double ridge, Rng& rng, unsigned threads) const;
+  // S̃: the upper triangle, row by row, in units of GradientRows::kSecondUnit.
+  std::vector<int128> release(const GradientRows& rows, double declared_rows, Rng& rng,
+                              unsigned threads) const;
+  // M⁻¹, dimension × dimension, of what was released. ridge: λ is at least this.
+  std::vector<double> inverse(const std::vector<int128>& released, double curvature,
+                              double declared_rows, double ridge) const;
 
  private:
+  double share(double declared_rows) const;  // of the records that S̃ sums
+
   std::size_t dimension_;
   bool some_;
   LatticeNoise noise_;
