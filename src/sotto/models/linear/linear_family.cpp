@@ -108,15 +108,11 @@ RouteOptions route_options(const OptionValues& values) {
 bool regression_bends(const Schema& schema, const TrainingRequest& request) {
   const bool possible = request.method == "auto" || request.method == "gradient";
   if (!possible || !request.budget || request.budget->is_pure() || !schema.rows) return false;
-  const auto width = [&](NumericBasis basis) {
-    Schema with = schema;
-    with.basis = basis;
-    return Encoder(std::move(with)).width() + 1;
-  };
+  Schema bent = schema;
+  bent.basis = NumericBasis::hats;
   const double signal =
       signal_of(*schema.rows, schema.relation, schema.max_contributions, *request.budget);
-  return gradients_pay(signal, width(NumericBasis::linear)) &&
-         hats_pay(signal, width(NumericBasis::hats));
+  return hats_pay(signal, Encoder(std::move(bent)).width() + 1);
 }
 
 // Hats for the methods that minimise a loss: for classes always, for numbers where they pay.

@@ -73,7 +73,7 @@ TEST(LinearFamily, AModelThatDoesNotFitItsEncoderIsRefused) {
 }
 
 // By declared rows, columns and budget alone: no data is at hand.
-TEST(LinearFamily, RegressionTakesGradientsWhereRowsAreManyAndHatsWhereTheyAreMore) {
+TEST(LinearFamily, RegressionTakesHatsWhereRowsAreManyAndMomentsOfVeryManyPlainOnes) {
   const Family family = linear_family();
   const auto choice = [&](std::uint64_t rows, const Budget& budget, const std::string& more = "") {
     const Schema schema = Schema::from_toml(
@@ -86,10 +86,10 @@ TEST(LinearFamily, RegressionTakesGradientsWhereRowsAreManyAndHatsWhereTheyAreMo
            std::string(name(facts.encoder->schema().basis));
   };
   const Budget one = Budget::approximate(1, 1e-6);
-  EXPECT_EQ(choice(50, one), "sufficient_statistics linear");
-  EXPECT_EQ(choice(300, one), "gradient linear");
-  EXPECT_EQ(choice(5000, one), "gradient hats");
-  EXPECT_EQ(choice(300, Budget::approximate(0.1, 1e-6)), "sufficient_statistics linear");
+  EXPECT_EQ(choice(50, one), "gradient linear");
+  EXPECT_EQ(choice(150, one), "gradient linear");
+  EXPECT_EQ(choice(300, one), "gradient hats");
+  EXPECT_EQ(choice(300, Budget::approximate(0.1, 1e-6)), "gradient linear");
   EXPECT_EQ(choice(50000, Budget::pure(1)), "functional linear");
   EXPECT_EQ(choice(50000, one, "basis = \"linear\"\n"), "gradient linear");  // as declared
   EXPECT_EQ(choice(3'000'000, one, "basis = \"linear\"\n"), "sufficient_statistics linear");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <vector>
 
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/error.hpp"
@@ -91,8 +92,21 @@ double noise_travel(const PublicFacts& facts, const Budget& budget) {
   if (facts.kind != LinearKind::linear) return 3;
   const bool hats = facts.without_hats() < facts.dimension;
   const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
-  const double strength = signal / std::pow(static_cast<double>(facts.dimension), 1.5);
-  return hats ? std::clamp(strength, 0.5, 1.5) : std::clamp(strength / 12, 0.5, 2.0);
+  const double strength = signal / static_cast<double>(facts.dimension);
+  return hats ? std::min(0.6 * std::pow(strength, 0.2), 1.5)
+              : std::min(0.35 * std::pow(strength, 0.25), 2.0);
+}
+
+// A regression is a plane before it bends: steps along hats are half as long.
+std::vector<double> paces_of(const PublicFacts& facts) {
+  constexpr double kHatPace = 0.5;
+  if (facts.kind != LinearKind::linear || facts.without_hats() == facts.dimension) return {};
+  std::vector<double> paces(facts.dimension, 1.0);
+  for (const EncodedColumn& column : facts.columns) {
+    const auto first = paces.begin() + static_cast<std::ptrdiff_t>(column.first + column.width);
+    std::fill_n(first, column.hats, kHatPace);
+  }
+  return paces;
 }
 
 // Of fewer different rows than 2 to this a share might leave most out, however many records there
@@ -118,6 +132,7 @@ RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                            .iterations = options.iterations,
                            .noise_travel = noise_travel(facts, budget),
                            .regularisation = options.regularisation,
+                           .paces = paces_of(facts),
                            .varied = facts.row_bits() >= kVariedBits,
                            .average = options.average.value_or(true),
                            .contributions = facts.contributions,

@@ -6,17 +6,13 @@
 
 namespace sotto {
 namespace {
-constexpr double kGradientSignal = 0.5, kHatSignal = 0.8, kMomentSignal = 1000;
+constexpr double kHatSignal = 0.3, kMomentSignal = 1000;
 }  // namespace
 
 double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,
                  const Budget& budget) {
   return static_cast<double>(rows) * std::sqrt(2 * rho_of(budget)) /
          (contribution_factor(relation) * static_cast<double>(contributions));
-}
-
-bool gradients_pay(double signal, std::size_t dimension) {
-  return signal >= kGradientSignal * std::pow(static_cast<double>(dimension), 1.5);
 }
 
 bool hats_pay(double signal, std::size_t dimension) {
@@ -47,10 +43,7 @@ MethodChoice choose_method(const PublicFacts& facts, const Budget& budget) {
       return {"sufficient_statistics",
               "regression on very many rows: noise is nothing in their moments, which need one "
               "pass"};
-    if (gradients_pay(signal, facts.without_hats()))
-      return {"gradient", "regression on many rows: gradients cost less than moments of all pairs"};
-    return {"sufficient_statistics",
-            "regression: noisy moments with an adaptive ridge need one pass and no step size"};
+    return {"gradient", "regression: gradients cost less than moments of all pairs"};
   }
   if (budget.is_pure()) {
     return {"objective", "a pure epsilon: one noisy objective costs less than many noisy steps"};

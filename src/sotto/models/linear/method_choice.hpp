@@ -2,14 +2,14 @@
 //
 // What       choose_method(facts): a method and the reason in words.
 // Guarantee  The choice costs nothing: no fact is read from private data.
-// Method     Regression with a δ or ρ → gradients where records are many against the noise and the
-//            coordinates, sufficient statistics where they are few, and again where they are so
-//            many that their noise is nothing, for they need one pass; with a pure ε →
+// Method     Regression with a δ or ρ → gradients; sufficient statistics where records are so many
+//            that the noise of moments is nothing, for they need one pass; with a pure ε →
 //            functional mechanism (gradient and sample_aggregate beyond kManyCoordinates);
 //            classification → gradient with a δ or ρ, objective perturbation with a pure ε.
 //            The noise of d² moments has a spectrum of about √d, and what it hides are directions
 //            of d coordinates in the unit ball; gradients pay for the directions that they
-//            follow only. The thresholds are what public tables showed (docs/math).
+//            follow only, and move the less the more noise there is. The thresholds are what
+//            public tables showed (docs/math).
 // Numerics   None: counts are compared.
 // Reference  docs/math/linear-models.md.
 #pragma once
@@ -75,9 +75,6 @@ struct PublicFacts {
 // Records for each unit of noise on one sum: rows·√(2ρ) over what a unit moves. Not for a pure ε.
 double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,
                  const Budget& budget);
-// Whether a regression by gradients is at least as good as one by statistics. dimension: of a row
-// without hats.
-bool gradients_pay(double signal, std::size_t dimension);
 // Whether the noise of moments is too small to matter. dimension: of a row.
 bool moments_are_sure(double signal, std::size_t dimension);
 // Whether hats make a regression by gradients better. dimension: with them.

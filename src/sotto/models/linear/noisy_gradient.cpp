@@ -66,6 +66,10 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
     throw InvalidArgument(fmt::format("`typical_norm` is {}; it must be above 0 and at most 1",
                                       *options.typical_norm));
   }
+  const auto bad_pace = [](double pace) { return !(pace > 0 && pace <= 1); };
+  if (!options.paces.empty() && (options.paces.size() != dimension ||
+                                 std::any_of(options.paces.begin(), options.paces.end(), bad_pace)))
+    throw InvalidArgument("`paces` are above 0 and at most 1, one for each coordinate");
   const double noise =
       coordinate_noise(options, relation, rows, rho) * options.typical_norm.value_or(1);
   const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
@@ -304,11 +308,11 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
   std::vector<double> inverse;
   std::future<std::vector<double>> inverting;
   if (metric_) {
-    inverting =
-        std::async(thread_count(options_.threads) > 1 ? std::launch::async : std::launch::deferred,
-                   [&, released = metric_->release(rows, n, rng, options_.threads)] {
-                     return metric_->inverse(released, curvature(options_), n, ridge_);
-                   });
+    inverting = std::async(
+        thread_count(options_.threads) > 1 ? std::launch::async : std::launch::deferred,
+        [&, released = metric_->release(rows, n, rng, options_.threads)] {
+          return metric_->inverse(released, curvature(options_), n, ridge_, options_.paces);
+        });
   }
   const std::uint64_t averaged = averaged_iterates(options_);
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
@@ -325,6 +329,7 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
     for (std::size_t j = 0; j < size; ++j) {
       gradient[j] =
           static_cast<double>(noisy[j]) * unit / n + options_.regularisation * admitted[j];
+      if (!metric_ && !options_.paces.empty()) gradient[j] *= options_.paces[j % dimension_];
     }
     if (metric_) gradient = product(inverse, gradient);
     for (std::size_t j = 0; j < size; ++j) {

@@ -102,6 +102,49 @@ TEST(NoisyGradient, ReplayOnNeighboursStaysWithinTheSensitivity) {
   }
 }
 
+// The release is the same; what is made of it is shorter along some coordinates.
+TEST(NoisyGradient, PacesShortenStepsAlongTheirCoordinates) {
+  const Data data = clouds(50);
+  const auto first_step = [&](std::vector<double> paces) {
+    Rng rng = Rng::insecure_seed(5);
+    const NoisyGradientPlan plan(
+        {.iterations = 1, .learning_rate = 1, .paces = std::move(paces), .average = false},
+        Relation::add_remove, 50, 4, 0.01);
+    return plan.run(data.rows(), rng).value.weights;
+  };
+  const std::vector<double> whole = first_step({}), paced = first_step({1, 0.5, 0.25, 1});
+  EXPECT_EQ(paced, (std::vector<double>{whole[0], whole[1] / 2, whole[2] / 4, whole[3]}));
+  for (const std::vector<double>& wrong :
+       {std::vector<double>{1, 1, 1}, {1, 1, 1, 0}, {1, 1, 1, 1.5}}) {
+    EXPECT_THROW(NoisyGradientPlan({.paces = wrong}, Relation::add_remove, 50, 4, 1),
+                 InvalidArgument);
+  }
+  for (const bool metric : {false, true}) {
+    Data removed = data;
+    removed.records.pop_back();
+    removed.targets.pop_back();
+    const NoisyGradientPlan plan({.iterations = 5, .paces = {1, 0.5, 0.5, 1}, .metric = metric},
+                                 Relation::add_remove, 50, 4, 0.01);
+    EXPECT_EQ(replay::check_neighbours([&](Rng& r) { return run_on(plan, data, r); },
+                                       [&](Rng& r) { return run_on(plan, removed, r); }, 7),
+              "");
+  }
+}
+
+TEST(NoisyMetric, PacesRaiseTheRidgeOfTheirCoordinates) {
+  const NoisyMetric metric(Relation::add_remove, 2, 1e6, 1);
+  const int128 one = static_cast<int128>(1 / GradientRows::kSecondUnit);
+  const std::vector<int128> released = {30 * one, 0, 20 * one};  // of 100 rows
+  const std::vector<double> plain = metric.inverse(released, 0.5, 100, 0.1);
+  EXPECT_NEAR(plain[0], 1 / (0.5 * 0.3 + 0.1), 1e-9);
+  EXPECT_NEAR(plain[3], 1 / (0.5 * 0.2 + 0.1), 1e-9);
+  const std::vector<double> paced =
+      metric.inverse(released, 0.5, 100, 0.1, std::vector<double>{1, 0.25});
+  EXPECT_NEAR(paced[0], plain[0], 1e-9);
+  EXPECT_NEAR(paced[3], 1 / (0.5 * 0.2 + 0.1 / 0.25), 1e-9);
+  EXPECT_NEAR(paced[1], 0, 1e-9);
+}
+
 TEST(NoisyGradient, AMetricIsChosenByPublicFactsAndCostsNoMoreThanTheBudget) {
   for (Relation relation : {Relation::add_remove, Relation::replace_one, Relation::zero_out}) {
     const NoisyGradientPlan plan({}, relation, 1000000, 4, 0.05);

@@ -45,15 +45,20 @@ std::vector<int128> NoisyMetric::release(const GradientRows& rows, double declar
 }
 
 std::vector<double> NoisyMetric::inverse(const std::vector<int128>& released, double curvature,
-                                         double declared_rows, double ridge) const {
+                                         double declared_rows, double ridge,
+                                         std::span<const double> paces) const {
   const auto d = static_cast<Eigen::Index>(dimension_);
   const double summed_rows = share(declared_rows) * declared_rows;
   const double scale = curvature * kMetricUnit / summed_rows;
+  Eigen::VectorXd stretch = Eigen::VectorXd::Ones(d);
+  for (Eigen::Index j = 0; !paces.empty() && j < d; ++j)
+    stretch[j] = std::sqrt(paces[static_cast<std::size_t>(j)]);
   Eigen::MatrixXd bound(d, d);
   std::size_t at = 0;
   for (Eigen::Index i = 0; i < d; ++i) {
     for (Eigen::Index j = i; j < d; ++j)
-      bound(i, j) = bound(j, i) = static_cast<double>(released[at++]) * scale;
+      bound(i, j) = bound(j, i) =
+          static_cast<double>(released[at++]) * scale * stretch[i] * stretch[j];
   }
   const double spectrum =
       noise_.scale() * std::sqrt(static_cast<double>(dimension_)) * curvature / summed_rows;
@@ -62,9 +67,10 @@ std::vector<double> NoisyMetric::inverse(const std::vector<int128>& released, do
   if (solver.info() != Eigen::Success)
     invariant_broken("the eigenvectors of the noisy metric were not found");
   const Eigen::VectorXd inverse = (solver.eigenvalues().cwiseMax(0).array() + floor).inverse();
+  const Eigen::MatrixXd stretched = stretch.asDiagonal() * solver.eigenvectors();
   std::vector<double> result(dimension_ * dimension_);
   Eigen::Map<Eigen::MatrixXd>(result.data(), d, d).noalias() =
-      solver.eigenvectors() * inverse.asDiagonal() * solver.eigenvectors().transpose();
+      stretched * inverse.asDiagonal() * stretched.transpose();
   return result;
 }
 

@@ -14,7 +14,9 @@
 //            ⟨θ, x⟩ by about (η·T/(1 − m))·(noise of one coordinate of the mean gradient at the
 //            whole budget), whatever T and the dimension are; η·T is chosen so that this is
 //            `noise_travel`, with η at most the largest stable step 2(1 + m)/curvature. Nothing is
-//            read from the data.
+//            read from the data. Coordinates of which less is expected, such as hat functions
+//            beside the number they bend, may have a smaller pace: steps along them are shorter,
+//            and so is what noise moves.
 //            Where the rule would like more than 400 steps (many rows, a large budget), or more
 //            than 200 over 2^16 declared rows or more, three tenths of the budget go to a metric
 //            instead (noisy_metric.hpp), and 8 accelerated steps θ ← x − M⁻¹g(x), x being θ and a
@@ -32,6 +34,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sotto/core/progress.hpp"
 #include "sotto/core/relation.hpp"
@@ -53,6 +56,9 @@ struct NoisyGradientOptions {
   double noise_travel = 3;    // of predictions: of margins; targets of the squared loss are ≤ 1
   double learning_rate = 0;   // 0: by the rule above
   double regularisation = 0;  // λ of (λ/2)‖θ‖²
+  // How far a step follows each coordinate of the gradient, above 0 and at most 1: public numbers,
+  // one for each coordinate of a row. Empty: 1 for all.
+  std::vector<double> paces = {};
   std::optional<bool> metric = {};  // precondition; default by the rule above
   bool varied = true;               // so many rows are possible that some stand for all
   bool average = true;              // else the last iterate

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sotto/core/relation.hpp"
@@ -41,9 +42,12 @@ class NoisyMetric {
   // S̃: the upper triangle, row by row, in units of GradientRows::kSecondUnit.
   std::vector<int128> release(const GradientRows& rows, double declared_rows, Rng& rng,
                               unsigned threads) const;
-  // M⁻¹, dimension × dimension, of what was released. ridge: λ is at least this.
+  // M⁻¹, dimension × dimension, of what was released. ridge: λ is at least this. paces: public
+  // numbers d_j in (0, 1] that stretch coordinates to x_j·√d_j before λ is added, that is
+  // M = c·S̃/n + λ·diag(1/d); none: all 1.
   std::vector<double> inverse(const std::vector<int128>& released, double curvature,
-                              double declared_rows, double ridge) const;
+                              double declared_rows, double ridge,
+                              std::span<const double> paces = {}) const;
 
  private:
   double share(double declared_rows) const;  // of the records that S̃ sums
