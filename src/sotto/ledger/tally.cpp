@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -62,7 +63,9 @@ Statement Tally::without_statement(const Spec& spec) const {
   if (pure && (!approximate || *approximate >= kWorthIt * *pure || delta.upper() > largest_delta_))
     return {*pure, 0, 1};
   if (approximate) return {*approximate, share, 1};
-  for (double at = 2 * share; at <= largest_delta_; at *= 2)
+  // A 64th of a tiny δ may be none.
+  const double from = std::max(2 * share, std::numeric_limits<double>::denorm_min());
+  for (double at = from; at <= largest_delta_; at *= 2)
     if (const std::optional<double> epsilon = epsilon_at(spec, at)) return {*epsilon, at, 1};
   throw BudgetExceeded(
       fmt::format("the release has no epsilon at delta = {}, which the tally of '{}' needs",

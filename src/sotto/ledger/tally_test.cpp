@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sotto/accounting/account.hpp"
@@ -266,6 +267,18 @@ TEST_F(TallyTest, AllSharesOfDeltaFit) {
   EXPECT_EQ(ledger.tally(d).delta(), 1e-5);
   EXPECT_THROW(ledger.charge(plain("64", GaussianEvent{100})), BudgetExceeded);
   EXPECT_NO_THROW(ledger.charge(plain("65", PureEvent{.01})));
+}
+
+// A 64th of it is no number any more.
+TEST_F(TallyTest, TheSmallestDeltaOfAllEnds) {
+  Dataset d = votes_of_patients();
+  d.delta = std::numeric_limits<double>::denorm_min();
+  const Tally tally(d);
+  EXPECT_THROW(tally.worst_of({Relation::add_remove, {ApproximateEvent{1, 1e-6}}}, {}),
+               BudgetExceeded);
+  const Entered entered = tally.worst_of({Relation::add_remove, {GaussianEvent{100}}}, {});
+  EXPECT_EQ(entered.guarantee.delta, d.delta);
+  EXPECT_LT(entered.guarantee.epsilon, 1);
 }
 
 TEST_F(TallyTest, GoesWithAPlainBudgetOnly) {

@@ -115,6 +115,16 @@ Price gdp_price(const Event& event, Relation relation) {
   return {gdp_squared(event, relation), 0};
 }
 
+// A number that ran over would be 0 again, and the gauge would cover everything. As many as the
+// functions of a server take (ledger/backend/postgres_functions.cpp).
+void count_unbounded(std::uint64_t& all, std::uint64_t more) {
+  constexpr std::uint64_t kMost = 9'999'999'999'999'999;
+  if (more > kMost || all > kMost - more)
+    throw AccountingError("the releases of a budget are more than 10^16 repetitions together",
+                          "state many small releases as one");
+  all += more;
+}
+
 // The many zeros at the end of a sum are counted, not written.
 std::string packed(const ExactSum& sum) {
   std::string hex = sum.hex();
@@ -233,8 +243,8 @@ Spend AdaptiveBudget::cost(const Event& event) const {
         expressed = true;
         sum.amount.add(price.amount, run.count);
         sum.delta.add(price.delta, run.count);
-      } else if (__builtin_add_overflow(sum.unbounded, run.count, &sum.unbounded)) {
-        throw AccountingError("the number of repetitions exceeds 2^64");
+      } else {
+        count_unbounded(sum.unbounded, run.count);
       }
     }
     if (!expressed) {
@@ -339,11 +349,13 @@ double AdaptiveBudget::least_own_delta(const Spend& spend) const {
 }
 
 void Spend::add(const Spend& other) {
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
-    sums_[k].amount.add(other.sums_[k].amount);
-    sums_[k].delta.add(other.sums_[k].delta);
-    sums_[k].unbounded += other.sums_[k].unbounded;
+  std::vector<Sum> sums = sums_;
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    sums[k].amount.add(other.sums_[k].amount);
+    sums[k].delta.add(other.sums_[k].delta);
+    count_unbounded(sums[k].unbounded, other.sums_[k].unbounded);
   }
+  sums_ = std::move(sums);
 }
 
 void Spend::subtract(const Spend& other) {

@@ -127,6 +127,25 @@ TEST(AdaptiveBudget, ASpendBeyondAllDoublesIsWithoutEnd) {
   }
 }
 
+// 2^63 and 2^63 Gaussian releases, which have no pure ε, would be none: the sum of pure ε covers
+// whatever comes with the last of them.
+TEST(AdaptiveBudget, RepetitionsDoNotRunOver) {
+  for (const Accountant accountant : {Accountant::rdp, Accountant::gdp}) {
+    const AdaptiveBudget budget({.accountant = accountant, .epsilon = 1, .delta = 1e-6});
+    const Event tiny = GaussianEvent{1e12, 1};
+    EXPECT_THROW(budget.cost(repeat(tiny, std::uint64_t{1} << 63)), AccountingError);
+    Spend spent = budget.cost(repeat(tiny, 9'999'999'999'999'999));
+    EXPECT_TRUE(budget.covers(spent));
+    const Spend before = spent;
+    EXPECT_THROW(spent.add(budget.cost(GaussianEvent{1e-3, 1})), AccountingError);
+    EXPECT_EQ(spent, before);
+    nlohmann::ordered_json json = spent.to_json();
+    json[0][2] = ~std::uint64_t{0};
+    Spend stored = Spend::from_json(json, budget);
+    EXPECT_THROW(stored.add(budget.cost(GaussianEvent{1e-3, 1})), AccountingError);
+  }
+}
+
 TEST(AdaptiveBudget, WhatIsTakenAwayAgainLeavesNoTrace) {
   const AdaptiveBudget budget(cap(Accountant::rdp));
   const Spend a = budget.cost(PureEvent{0.1}), b = budget.cost(GaussianEvent{5, 1});
