@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 
@@ -65,6 +66,10 @@ int guarded(const std::function<int()>& work) {
     return report(e.code(), e.what(), e.hint());
   } catch (const std::bad_alloc&) {
     return report(ErrorCode::internal, "out of memory", "");
+  } catch (const std::filesystem::filesystem_error& e) {
+    // A name that is too long, or a folder that may not be looked into.
+    return report(ErrorCode::storage,
+                  fmt::format("'{}': {}", e.path1().string(), e.code().message()), "");
   } catch (const std::exception& e) {
     return report(ErrorCode::internal, fmt::format("internal error: {}", e.what()),
                   "this is a defect of sotto; please report it with the command you ran");

@@ -38,6 +38,19 @@ TEST(RunLengths, CountsMultiplyThroughNestedRepeatsAndEqualEventsMerge) {
   EXPECT_EQ(runs[1].count, 10u);
 }
 
+// Beyond a few they are looked up by their text.
+TEST(RunLengths, ManyDifferentEventsKeepTheirOrderAndMerge) {
+  std::vector<Event> events;
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < 300; ++i) events.push_back(repeat(GdpEvent{1.0 / (3 + i)}, 1 + i));
+  const auto runs = run_lengths(compose(std::move(events)));
+  ASSERT_EQ(runs.size(), 300u);
+  for (std::uint64_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(runs[i].event, Event(GdpEvent{1.0 / (3 + static_cast<double>(i))}));
+    EXPECT_EQ(runs[i].count, 2 * (1 + i));
+  }
+}
+
 TEST(RunLengths, RefusesACountBeyond64Bits) {
   const Event big = RepeatEvent{1ull << 40, share(repeat(PureEvent{1}, 1ull << 40))};
   EXPECT_THROW(run_lengths(big), AccountingError);

@@ -258,6 +258,9 @@ void Ledger::recall_newest(Account& account) {
                                {account.dataset().name});
   if (rows.empty()) return;
   const Entry newest = entry_from_row(rows[0]);
+  // What somebody wrote last would keep everybody waiting, for as long as its many events take.
+  constexpr std::size_t kLongest = 1 << 16;
+  if (newest.body.size() > kLongest) return;
   bool all = false;
   try {
     all = account.remember(compose(released_events(newest)),

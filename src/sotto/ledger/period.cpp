@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <string_view>
 
 #include "sotto/core/error.hpp"
 
@@ -31,6 +32,8 @@ std::int64_t milliseconds_of(const year_month_day& day) {
   return sys_days(day).time_since_epoch().count() * kDay;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 std::string text_of(const year_month_day& day) {
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()),
                      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
@@ -39,6 +42,13 @@ std::string text_of(const year_month_day& day) {
 }  // namespace
 
 std::int64_t parse_time(const std::string& text) {
+  // sscanf reads signs and blanks in front of a number.
+  bool plain = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool between = i > 0 && std::string_view("-:T").find(text[i]) != std::string_view::npos;
+    plain = plain && (is_digit(text[i]) || (between && is_digit(text.c_str()[i + 1])) ||
+                      (text[i] == 'Z' && i + 1 == text.size()));
+  }
   int year = 0, read = 0;
   unsigned month = 0, day = 0, hours = 0, minutes = 0, seconds = 0;
   const bool whole_day =
@@ -53,10 +63,16 @@ std::int64_t parse_time(const std::string& text) {
   }
   const year_month_day date{std::chrono::year(year), std::chrono::month(month),
                             std::chrono::day(day)};
-  if (!complete || !date.ok() || hours > 23 || minutes > 59 || seconds > 59)
+  if (!plain || !complete || !date.ok() || hours > 23 || minutes > 59 || seconds > 59)
     throw InvalidArgument(fmt::format("'{}' is no day", text),
                           "write 2027-01-31, or 2027-01-31T12:00:00Z");
-  return milliseconds_of(date) + ((hours * 60L + minutes) * 60 + seconds) * kSecond;
+  const std::int64_t moment =
+      milliseconds_of(date) + ((hours * 60L + minutes) * 60 + seconds) * kSecond;
+  // 0 is what a budget has that begins or ends on no day.
+  if (moment <= 0)
+    throw InvalidArgument(fmt::format("'{}' is before all budgets", text),
+                          "write a day after 1970-01-01");
+  return moment;
 }
 
 std::string iso_time(std::int64_t milliseconds) {

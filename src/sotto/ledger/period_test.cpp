@@ -7,7 +7,8 @@
 namespace sotto::ledger::period_test {
 
 TEST(Period, DaysAndSecondsAreReadAndWritten) {
-  EXPECT_EQ(parse_time("1970-01-01"), 0);
+  EXPECT_EQ(parse_time("1970-01-02"), 86400000);
+  EXPECT_EQ(parse_time("2027-1-2"), parse_time("2027-01-02"));
   EXPECT_EQ(parse_time("2027-01-31T12:00:01Z"), 1801396801000);
   EXPECT_EQ(iso_time(1801396801999), "2027-01-31T12:00:01Z");
   EXPECT_EQ(iso_day(parse_time("2028-02-29")), "2028-02-29");
@@ -17,8 +18,12 @@ TEST(Period, DaysAndSecondsAreReadAndWritten) {
 TEST(Period, WhatIsNoDayIsRefused) {
   for (const char* text :
        {"", "2027", "2027-02-29", "2027-13-01", "2027-01-01 ", "2027-01-01T24:00:00Z",
-        "2027-01-01T00:00:00", "yesterday", "2027-01-00", "2027-01-01T00:00:00Zx"})
+        "2027-01-01T00:00:00", "yesterday", "2027-01-00", "2027-01-01T00:00:00Zx", "2027- 1- 1",
+        " 2027-01-01", "2027-+1-01", "2027-01-01T-0:00:00Z", "2027-01-01T 1: 2: 3Z", "-001-01-01"})
     EXPECT_THROW(parse_time(text), InvalidArgument) << text;
+  // As a number it would be the end of a budget that has none.
+  EXPECT_THROW(parse_time("1970-01-01"), InvalidArgument);
+  EXPECT_THROW(parse_time("1969-12-31"), InvalidArgument);
 }
 
 TEST(Period, EndsOnTheSameDayOrTheLastOfTheMonth) {

@@ -318,6 +318,16 @@ TEST_F(ForgedEntry, ATallyTakesGuaranteesAndStatementsThatWereAnnounced) {
         R"({"epsilon":1,"delta":1e-5,"confidence":1,"announced":0.4})",
         R"({"epsilon":1,"delta":1e-5,"confidence":1,"announced":true})"})
     refused(text);
+  // As doubles, which clients read, these are 1/2, 1 and 0.
+  for (const char* text :
+       {R"({"announced":0.50000000000000000001,"confidence":1,"delta":1e-5,"epsilon":1})",
+        R"({"announced":0.99999999999999999999,"confidence":1,"delta":1e-5,"epsilon":1})",
+        R"({"announced":0.9,"confidence":1,"delta":1e-400,"epsilon":1})"}) {
+    b["this_data"] = "HERE";
+    std::string bent = canonical(b);
+    bent.replace(bent.find("\"HERE\""), 6, text);
+    EXPECT_THROW(append_text(l, b, bent, left), Error) << text;
+  }
   const Event noise = GaussianEvent{2}, smooth = TcdpEvent{.002, 40},
               scale = DiscreteGaussianEvent{20, 1, 0x1p-20, 1};
   Charge silent = pure(0.1, "silent");

@@ -130,16 +130,17 @@ BEGIN
       RAISE EXCEPTION 'the entry does not settle its part of the shared budget'
         USING ERRCODE = 'SOT01';
     END IF;
-    -- A statement is one that was announced, and lowers the guarantee. Values of jsonb compare
-    -- whatever their types are.
+    -- A statement is one that was announced, and lowers the guarantee: as a double, which is what
+    -- clients read.
     IF said ? 'this_data' AND (p_kind = 'commit' AND jsonb_typeof(said->'this_data') = 'object'
         AND settled->'this_data' ? 'announced'
         AND (said->'this_data') - 'epsilon'::text = jsonb_build_object(
           'delta', settled->'this_data'->'delta',
           'confidence', settled->'this_data'->'announced')
-        AND jsonb_typeof(said->'this_data'->'epsilon') = 'number'
-        AND said->'this_data'->'epsilon' >= '0'
-        AND said->'this_data'->'epsilon' < settled->'this_data'->'epsilon') IS NOT TRUE
+        AND CASE jsonb_typeof(said->'this_data'->'epsilon') WHEN 'number'
+            THEN (said->'this_data'->>'epsilon')::float8 >= 0
+              AND (said->'this_data'->>'epsilon')::float8
+                < (settled->'this_data'->>'epsilon')::float8 END) IS NOT TRUE
     THEN
       RAISE EXCEPTION 'what the entry says about this data was not announced'
         USING ERRCODE = 'SOT01';
@@ -182,10 +183,11 @@ BEGIN
         AND jsonb_typeof(said->'this_data'->'delta') = 'number'
         AND said->'this_data'->'delta' >= '0'
         AND said->'this_data'->'delta' <= defined->'delta'
-        AND (NOT (said->'this_data') ? 'announced' OR (
-          jsonb_typeof(said->'this_data'->'announced') = 'number'
-          AND said->'this_data'->'announced' > '0.5' AND said->'this_data'->'announced' < '1'
-          AND said->'this_data'->'delta' > '0'))) IS NOT TRUE
+        AND (NOT (said->'this_data') ? 'announced' OR
+          CASE jsonb_typeof(said->'this_data'->'announced') WHEN 'number'
+            THEN (said->'this_data'->>'announced')::float8 > 0.5
+              AND (said->'this_data'->>'announced')::float8 < 1
+              AND (said->'this_data'->>'delta')::float8 > 0 END)) IS NOT TRUE
     THEN
       RAISE EXCEPTION 'the tally was charged what is no guarantee' USING ERRCODE = 'SOT01';
     END IF;
