@@ -235,7 +235,8 @@ void MarkovModel::fit(const std::vector<Marginal>& measured, double total, std::
   if (measured.size() != terms_.size()) invariant_broken("marginals of other terms");
   double weights = 0, noise = 0;
   for (std::size_t t = 0; t < terms_.size(); ++t) {
-    noise += share * static_cast<double>(measured[t].counts.size()) / 2;
+    if (std::isfinite(measured[t].deviation))
+      noise += share * static_cast<double>(measured[t].counts.size()) / 2;
     if (measured[t].counts.size() != potentials_[t].size() || !(measured[t].deviation > 0))
       invariant_broken("a marginal of another size");
     weights += 1 / (measured[t].deviation * measured[t].deviation);

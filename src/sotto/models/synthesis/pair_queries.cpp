@@ -61,19 +61,56 @@ std::vector<int128> PairQueries::counts(Source& source, std::span<const ColumnPa
   return all;
 }
 
+const std::vector<double>& PairQueries::trend(const ColumnPair& pair) const {
+  static const std::vector<double> none;
+  if (trends_.empty() || !with_target(pair)) return none;
+  return trends_[columns_.target() == pair.first ? pair.second : pair.first];
+}
+
+std::vector<double> PairQueries::expected(const ColumnPair& pair) const {
+  return has_trend(pair) ? trend(pair) : product(pair);
+}
+
+std::vector<ColumnPair> PairQueries::with_trend() const {
+  std::vector<ColumnPair> made;
+  for (std::uint32_t j = 0; j < trends_.size(); ++j) {
+    const auto target = static_cast<std::uint32_t>(*columns_.target());
+    if (!trends_[j].empty()) made.emplace_back(std::min(j, target), std::max(j, target));
+  }
+  return made;
+}
+
+double PairQueries::trend_apart(const ColumnPair& pair) const {
+  const std::vector<double> own = product(pair), all = expected(pair);
+  double sum = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) sum += model_.total * std::abs(all[i] - own[i]);
+  return sum;
+}
+
+std::vector<double> PairQueries::ratio(const ColumnPair& pair) const {
+  if (!has_trend(pair)) return {};
+  std::vector<double> made = trend(pair);
+  const std::vector<double> own = product(pair);
+  for (std::size_t i = 0; i < own.size(); ++i) made[i] /= own[i];
+  return made;
+}
+
+std::vector<double> PairQueries::product(const ColumnPair& pair) const {
+  std::vector<double> made;
+  const std::vector<double> second = level_shares(model_.measured[pair.second], model_.total);
+  for (const double p : level_shares(model_.measured[pair.first], model_.total))
+    for (const double q : second) made.push_back(p * q);
+  return made;
+}
+
 std::vector<int128> PairQueries::apart(Source& source, std::span<const ColumnPair> pairs) const {
-  std::vector<std::vector<double>> share(columns_.columns());
-  for (std::size_t j = 0; j < share.size(); ++j)
-    share[j] = level_shares(model_.measured[j], model_.total);
   std::vector<int128> all;
   count(source, pairs, [&](const ColumnPair& pair, std::span<const int128> counts) {
     int128 score = 0;
     std::size_t at = 0;
-    for (const double p : share[pair.first]) {
-      for (const double q : share[pair.second]) {
-        const int128 expected = std::llround(std::min(model_.total * p * q, 0x1p50) * kScoreSteps);
-        score += far(counts[at++] * kScoreSteps - expected);
-      }
+    for (const double share : expected(pair)) {
+      const int128 records = std::llround(std::min(model_.total * share, 0x1p50) * kScoreSteps);
+      score += far(counts[at++] * kScoreSteps - records);
     }
     all.push_back(score);
   });
@@ -82,22 +119,25 @@ std::vector<int128> PairQueries::apart(Source& source, std::span<const ColumnPai
 
 std::vector<int128> PairQueries::from_target(Source& source,
                                              std::span<const ColumnPair> pairs) const {
-  const std::uint32_t target = static_cast<std::uint32_t>(*columns_.target());
-  std::vector<std::int64_t> p;  // steps, rounded down: together at most 1
-  for (const double x : level_shares(model_.measured[target], model_.total))
-    p.push_back(static_cast<std::int64_t>(x * kScoreSteps * (1 - 0x1p-30)));
+  const auto target = static_cast<std::uint32_t>(*columns_.target());
+  const std::size_t levels = model_.columns[target].levels;
   std::vector<int128> all;
   count(source, pairs, [&](const ColumnPair& pair, std::span<const int128> counts) {
     const bool second = pair.second == target;
-    const std::size_t others = counts.size() / p.size(), width = second ? p.size() : others;
+    const std::size_t others = counts.size() / levels, width = second ? levels : others;
+    const std::vector<double> expected = this->expected(pair);
     int128 score = 0;
     for (std::size_t i = 0; i < others; ++i) {
-      const auto count = [&](std::size_t c) {
-        return counts[second ? i * width + c : c * width + i];
-      };
+      const auto at = [&](std::size_t c) { return second ? i * width + c : c * width + i; };
       int128 row = 0;
-      for (std::size_t c = 0; c < p.size(); ++c) row += count(c);
-      for (std::size_t c = 0; c < p.size(); ++c) score += far(count(c) * kScoreSteps - row * p[c]);
+      double sum = 0;
+      for (std::size_t c = 0; c < levels; ++c) row += counts[at(c)], sum += expected[at(c)];
+      for (std::size_t c = 0; c < levels; ++c) {
+        // Steps, rounded down: together at most 1.
+        const auto p =
+            static_cast<std::int64_t>(expected[at(c)] / sum * kScoreSteps * (1 - 0x1p-30));
+        score += far(counts[at(c)] * kScoreSteps - row * p);
+      }
     }
     all.push_back(score);
   });

@@ -4,7 +4,8 @@
 
 namespace sotto {
 
-void shrink(Marginal& pair, const Marginal& first, const Marginal& second, double total) {
+void shrink(Marginal& pair, const Marginal& first, const Marginal& second, double total,
+            const std::vector<double>& ratio) {
   const std::size_t rows = first.counts.size(), width = second.counts.size();
   std::vector<double> by_row(rows), by_column(width);
   double sum = 0;
@@ -14,10 +15,11 @@ void shrink(Marginal& pair, const Marginal& first, const Marginal& second, doubl
     sum += pair.counts[i];
   }
   if (!(sum > 0)) return;
+  const auto times = [&](std::size_t i) { return ratio.empty() ? 1 : ratio[i]; };
   double square = 0;
   std::vector<double> residual(pair.counts.size());
   for (std::size_t i = 0; i < pair.counts.size(); ++i) {
-    residual[i] = pair.counts[i] - by_row[i / width] * by_column[i % width] / sum;
+    residual[i] = pair.counts[i] - by_row[i / width] * by_column[i % width] / sum * times(i);
     square += residual[i] * residual[i];
   }
   const double variance = pair.deviation * pair.deviation;
@@ -35,7 +37,23 @@ void shrink(Marginal& pair, const Marginal& first, const Marginal& second, doubl
   shares(by_row, variance * static_cast<double>(width), first);
   shares(by_column, variance * static_cast<double>(rows), second);
   for (std::size_t i = 0; i < pair.counts.size(); ++i)
-    pair.counts[i] = total * by_row[i / width] * by_column[i % width] + kept * residual[i];
+    pair.counts[i] =
+        total * by_row[i / width] * by_column[i % width] * times(i) + kept * residual[i];
+}
+
+std::vector<double> with_margins(std::vector<double> table, const std::vector<double>& rows,
+                                 const std::vector<double>& columns) {
+  constexpr int kRounds = 30;
+  const std::size_t width = columns.size();
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> row(rows.size()), column(width);
+    for (std::size_t i = 0; i < table.size(); ++i) row[i / width] += table[i];
+    for (std::size_t i = 0; i < table.size(); ++i)
+      column[i % width] += table[i] *= rows[i / width] / row[i / width];
+    for (std::size_t i = 0; i < table.size(); ++i)
+      table[i] *= columns[i % width] / column[i % width];
+  }
+  return table;
 }
 
 void shrink(Marginal& marginal, const std::vector<std::vector<double>>& shares, double total) {

@@ -7,6 +7,8 @@
 #include "sotto/learning/confirmed_budget.hpp"
 #include "sotto/mechanisms/counts.hpp"
 #include "sotto/models/synthesis/detail/level_groups.hpp"
+#include "sotto/models/synthesis/detail/target_check.hpp"
+#include "sotto/models/synthesis/detail/trend_queries.hpp"
 
 namespace sotto {
 namespace {
@@ -27,6 +29,10 @@ constexpr double kPartOfTriple = 0.05, kNoiseOfTriple = 0.2, kSureTriples = 0.01
                  kLeastForTriples = 0.002, kMostForTriples = 0.015;
 constexpr std::size_t kMostTriples = 4;
 constexpr std::uint32_t kFewestOfTriple = 4, kMostOfTriple = 6;
+// Trends have as much as leaves one of them kSureTrends of the records of noise, what checks the
+// prediction as much as leaves kSureCheck.
+constexpr double kSureTrends = 0.04, kLeastForTrends = 0.005, kMostForTrends = 0.12,
+                 kSureCheck = 0.05, kLeastForCheck = 0.002, kMostForCheck = 0.03;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
 constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;
@@ -110,8 +116,19 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
           std::clamp(budget.is_pure() ? far : far * far, kLeastForTriples, kMostForTriples);
     }
   }
-  share_of_rest = std::max(
-      0.0, 1 - share_of_columns - share_of_choice - share_of_scores - 2 * share_of_triples);
+  if (route == PairRoute::few && cells.target()) {
+    trends = TrendQueries::most(cells);
+    const auto share = [&](double queries, double sure, double least, double most) {
+      const double far = noise(1, queries) / (sure * n);
+      return std::clamp(budget.is_pure() ? far : far * far, least, most);
+    };
+    share_of_trends =
+        share(static_cast<double>(columns - 1), kSureTrends, kLeastForTrends, kMostForTrends);
+    share_of_check = share(TargetCheck::kSums, kSureCheck, kLeastForCheck, kMostForCheck);
+    share_of_columns *= 1 - share_of_trends - share_of_check;
+  }
+  share_of_rest = std::max(0.0, 1 - share_of_trends - share_of_check - share_of_columns -
+                                    share_of_choice - share_of_scores - 2 * share_of_triples);
   // few: what pairs do not need comes back to the columns.
   const double sigma = noise(share_of_columns + (route == PairRoute::few ? share_of_rest : 0),
                              static_cast<double>(columns));
@@ -144,13 +161,15 @@ LatticeNoise column_noise(const SynthesisDesign& d, std::size_t cells, const Bud
       times({up(one.l1 * columns), up(one.l2 * up(std::sqrt(columns)))}, d.contributions), cells);
 }
 
-// Of so many scores, each of which a record moves by at most 1.
-LatticeNoise score_noise(const SynthesisDesign& d, std::size_t scores, const Budget& budget) {
+// Of so many scores, each of which a record moves by at most 1; or of so many blocks of sums, of
+// which it moves each by at most 1 in both norms.
+LatticeNoise score_noise(const SynthesisDesign& d, std::size_t scores, const Budget& budget,
+                         std::size_t sums = 0) {
   const auto queries = static_cast<double>(scores);
   const double moved = (d.relation == Relation::replace_one ? 2.0 : 1.0) * kScoreSteps;
   return {d.relation, budget, 1.0 / kScoreSteps,
           times({up(moved * queries), up(moved * up(std::sqrt(queries)))}, d.contributions),
-          scores};
+          std::max(scores, sums)};
 }
 
 SelectionOptions selection(const SynthesisDesign& d, const Budget& budget, double moved) {
@@ -168,6 +187,10 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
   if (d.route == PairRoute::none) return;
   const Distance one = histogram_distance(d.relation);
   scores_.emplace(score_noise(d, d.scored(), budget.part(d.share_of_scores)));
+  if (d.trends > 0) {
+    trends_.emplace(score_noise(d, d.columns - 1, budget.part(d.share_of_trends), d.trends));
+    check_.emplace(score_noise(d, TargetCheck::kSums, budget.part(d.share_of_check)));
+  }
   if (d.share_of_choice > 0) {
     const std::size_t chosen = d.all_targets ? 0 : d.with_target;
     const double each = d.share_of_choice / static_cast<double>(chosen + d.others);
@@ -190,12 +213,14 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
 
 Event SynthesisMechanisms::event() const {
   std::vector<Event> all = {columns_.event()};
+  if (trends_) all.push_back(trends_->event());
   if (targets_) all.push_back(targets_->event());
   if (others_) all.push_back(others_->event());
   if (scores_) all.push_back(scores_->event());
   if (triples_) all.push_back(triples_->event());
   if (triple_scores_) all.push_back(triple_scores_->event());
   if (again_) all.push_back(again_->event());
+  if (check_) all.push_back(check_->event());
   return all.size() == 1 ? all.front() : compose(std::move(all));
 }
 

@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/json_text.hpp"
 #include "sotto/learning/model_file.hpp"
+#include "sotto/models/synthesis/detail/even_records.hpp"
 #include "sotto/models/synthesis/detail/systematic.hpp"
 
 namespace sotto {
@@ -67,12 +68,17 @@ class SynthesisGenerator final : public Generator {
     std::vector<std::vector<double>> counts;  // of each measured marginal, as drawn
     for (const Marginal& m : model_.measured) counts.emplace_back(m.counts.size());
     std::uint64_t user = 0;
+    std::optional<EvenRecords> even;
+    if (rows <= EvenRecords::kMostRecords && columns_.columns() <= EvenRecords::kMostColumns)
+      even.emplace(columns_, model_, markov_, rng);
     for (std::uint64_t done = 0; done < rows;) {
       const auto block =
           static_cast<std::size_t>(std::min<std::uint64_t>(rows - done, kRowsAtOnce));
       const std::vector<std::uint32_t> records = markov_.sample(block, rng);
-      tally(records, counts);
-      write_out(records, rng, user, write);
+      std::vector<std::uint32_t> cells = cells_of(records, rng);
+      if (even) even->even_out(cells, rng);
+      tally(cells, counts);
+      write_out(cells, rng, user, write);
       done += block;
     }
     return {rows, fidelity(counts, static_cast<double>(rows))};
@@ -95,25 +101,24 @@ class SynthesisGenerator final : public Generator {
     return all;
   }
 
-  void tally(const std::vector<std::uint32_t>& records,
+  void tally(const std::vector<std::uint32_t>& cells,
              std::vector<std::vector<double>>& counts) const {
     const std::size_t width = columns_.columns();
     for (std::size_t t = 0; t < counts.size(); ++t) {
       const std::vector<std::uint32_t>& of = model_.measured[t].columns;
       const std::vector<std::uint32_t> group = grouped_cells(model_.measured[t].groups);
-      for (std::size_t r = 0; r < records.size(); r += width) {
+      for (std::size_t r = 0; r < cells.size(); r += width) {
         std::size_t at = 0;
-        for (const std::uint32_t c : of) at = at * model_.columns[c].levels + records[r + c];
+        for (const std::uint32_t c : of)
+          at = at * model_.columns[c].levels + model_.columns[c].level[cells[r + c]];
         ++counts[t][group.empty() ? at : group[at]];
       }
     }
   }
 
-  // Levels become cells, cells become text.
-  void write_out(const std::vector<std::uint32_t>& records, Rng& rng, std::uint64_t& user,
-                 const std::function<void(const std::vector<std::string>&)>& write) const {
+  std::vector<std::uint32_t> cells_of(const std::vector<std::uint32_t>& records, Rng& rng) const {
     const std::size_t width = columns_.columns(), rows = records.size() / width;
-    std::vector<std::uint32_t> cells(records.size()), key(rows);
+    std::vector<std::uint32_t> cells(records.size());
     for (std::size_t j = 0; j < width; ++j) {
       const ColumnLevels& c = model_.columns[j];
       std::vector<std::vector<std::uint32_t>> of(c.levels);
@@ -132,6 +137,12 @@ class SynthesisGenerator final : public Generator {
         });
       }
     }
+    return cells;
+  }
+
+  void write_out(const std::vector<std::uint32_t>& cells, Rng& rng, std::uint64_t& user,
+                 const std::function<void(const std::vector<std::string>&)>& write) const {
+    const std::size_t width = columns_.columns(), rows = cells.size() / width;
     std::vector<std::string> texts;
     for (std::size_t r = 0; r < rows; ++r) {
       texts.clear();

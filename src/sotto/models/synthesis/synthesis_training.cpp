@@ -16,6 +16,8 @@
 #include "sotto/models/synthesis/detail/pair_shrinkage.hpp"
 #include "sotto/models/synthesis/detail/synthesis_design.hpp"
 #include "sotto/models/synthesis/detail/synthesis_model.hpp"
+#include "sotto/models/synthesis/detail/target_check.hpp"
+#include "sotto/models/synthesis/detail/trend_queries.hpp"
 #include "sotto/models/synthesis/detail/triple_queries.hpp"
 
 namespace sotto {
@@ -32,6 +34,7 @@ constexpr double kMeanAbsoluteNormal = 0.7978845608028654;  // E|Z| of a standar
 constexpr double kLeastDeviation = 0.5;
 constexpr double kShrunken = 0.1;  // of the noise is left where pairs were shrunken
 constexpr std::uint64_t kIterations = 400;
+constexpr std::size_t kDrawnForCheck = 4096;
 
 // The counts of a column as they are known so far.
 struct KnownCounts {
@@ -99,14 +102,28 @@ class SynthesisTraining final : public TrainingPlan {
     std::vector<KnownCounts> known = first_counts(source, rng);
     make_levels(known, model);
     if (mechanisms_.again()) {
-      const PairQueries ask(columns_, model);
+      const PairQueries ask(columns_, model, trends(source, rng, model));
       const TripleQueries ask_triples(columns_, model, std::max(1u, design_.triple_levels));
       Looked looked;
       looked.pairs = scored(ask, source, rng, candidates(ask, source, rng), model);
-      looked.triples = triples(ask_triples, source, rng, looked.pairs, model.total);
+      looked.triples = triples(ask_triples, ask, source, rng, looked.pairs, model.total);
       count_again(ask, ask_triples, source, rng, weights(looked, known, model), known, model);
     }
 
+    MarkovModel markov = markov_of(model);
+    Progress progress(control.shown(kIterations));
+    markov.fit(
+        model.measured, model.total, kIterations,
+        [&](std::uint64_t done) { progress.advance(done); },
+        design_.route == PairRoute::many ? MarkovModel::kNoise : kShrunken);
+    progress.finish();
+    model.potentials = markov.potentials();
+    if (mechanisms_.check()) check(source, rng, markov, model);
+    return finished(synthesis_generator(std::move(model), facts_));
+  }
+
+ private:
+  static MarkovModel markov_of(const SynthesisModel& model) {
     std::vector<std::uint32_t> levels;
     std::vector<std::vector<std::uint32_t>> terms;
     for (const ColumnLevels& c : model.columns) levels.push_back(c.levels);
@@ -115,18 +132,9 @@ class SynthesisTraining final : public TrainingPlan {
       terms.push_back(m.columns);
       groups.push_back(m.groups);
     }
-    MarkovModel markov(std::move(levels), std::move(terms), groups);
-    Progress progress(control.shown(kIterations));
-    markov.fit(
-        model.measured, model.total, kIterations,
-        [&](std::uint64_t done) { progress.advance(done); },
-        design_.route == PairRoute::many ? MarkovModel::kNoise : kShrunken);
-    progress.finish();
-    model.potentials = markov.potentials();
-    return finished(synthesis_generator(std::move(model), facts_));
+    return {std::move(levels), std::move(terms), groups};
   }
 
- private:
   Budget budget_for(const TrainingRequest& request) const {
     return confirmed(required_budget(request), facts_.relation, [&](const Budget& budget) {
       return SynthesisMechanisms(design_, counts_.size(), budget).event();
@@ -206,6 +214,39 @@ class SynthesisTraining final : public TrainingPlan {
     return deviation(*mechanisms_.again(), 1 / (mechanisms_.pure() ? pairs : std::sqrt(pairs)));
   }
 
+  // Tables of columns with the target that their trends make likely.
+  std::vector<std::vector<double>> trends(Source& source, Rng& rng,
+                                          const SynthesisModel& model) const {
+    if (!mechanisms_.trends()) return {};
+    const TrendQueries ask(columns_, model);
+    std::vector<int128> sums = ask.sums(source);
+    if (sums.size() > design_.trends) invariant_broken("more trends than were paid for");
+    for (int128& s : sums) s *= kScoreSteps;
+    sums.resize(design_.trends);
+    const LatticeNoise& noise = *mechanisms_.trends();
+    return ask.tables(noised(noise, sums, rng), deviation(noise));
+  }
+
+  // What the model says of the target, taken back to what holds; columns stay as they were counted.
+  void check(Source& source, Rng& rng, MarkovModel& markov, SynthesisModel& model) const {
+    const TargetCheck ask(columns_, model, markov.sample(kDrawnForCheck, rng));
+    const LatticeNoise& noise = *mechanisms_.check();
+    const std::vector<double> sums = noised(noise, ask.sums(source), rng);
+    const double slope = checked_slope(sums, deviation(noise), ask.expected());
+    std::vector<std::vector<double>> potentials = model.potentials;
+    std::vector<Marginal> wanted = model.measured;
+    for (std::size_t t = 0; t < wanted.size(); ++t) {
+      if (wanted[t].columns.size() == 1) continue;
+      wanted[t].deviation = kNoBar;
+      const auto target = static_cast<std::uint32_t>(*columns_.target());
+      if (std::ranges::find(wanted[t].columns, target) == wanted[t].columns.end()) continue;
+      for (double& x : potentials[t]) x *= slope;
+    }
+    markov.set_potentials(std::move(potentials));
+    markov.fit(wanted, model.total, kIterations, {}, kShrunken);
+    model.potentials = markov.potentials();
+  }
+
   // The pairs that are looked at: all of them; or, on the route few, those with the target, all or
   // the best by the exponential mechanism, and the best of the others.
   std::vector<ColumnPair> candidates(const PairQueries& ask, Source& source, Rng& rng) const {
@@ -232,7 +273,8 @@ class SynthesisTraining final : public TrainingPlan {
 
   // The triples that are looked at, by the exponential mechanism, and how much each of them holds
   // that neither columns nor pairs do, by a noisy score.
-  std::vector<TripleCandidate> triples(const TripleQueries& ask, Source& source, Rng& rng,
+  std::vector<TripleCandidate> triples(const TripleQueries& ask, const PairQueries& ask_pairs,
+                                       Source& source, Rng& rng,
                                        const std::vector<PairCandidate>& pairs,
                                        double total) const {
     std::vector<TripleCandidate> made;
@@ -241,6 +283,9 @@ class SynthesisTraining final : public TrainingPlan {
     std::vector<double> dependence(d * d);
     for (const PairCandidate& c : pairs)
       dependence[c.columns.first * d + c.columns.second] = c.dependence;
+    for (const ColumnPair& pair : ask_pairs.with_trend())
+      dependence[pair.first * d + pair.second] =
+          std::hypot(dependence[pair.first * d + pair.second], ask_pairs.trend_apart(pair));
     // Two columns that depend on each other, and the target on one of them: that looks like
     // something of all three. The records of it, about.
     const auto chained = [&](const ColumnTriple& t) {
@@ -410,8 +455,15 @@ class SynthesisTraining final : public TrainingPlan {
             (own * known[j].counts[c] + other * counts[c] / weight) / (own + other);
       known[j].deviation = 1 / std::sqrt(own + other);
     }
+    // What is expected is said of the columns as they were when they were looked at.
+    std::vector<std::vector<double>> ratios;
+    for (const ColumnPair& pair : weights.pairs) ratios.push_back(ask.ratio(pair));
+    const std::vector<ColumnPair> told = told_by_trends(ask, weights, model);
+    std::vector<std::vector<double>> tables;
+    for (const ColumnPair& pair : told) tables.push_back(ask.expected(pair));
     model.total = total_of(known);
     std::vector<bool> paired(known.size());
+    for (const ColumnPair& pair : told) paired[pair.first] = paired[pair.second] = true;
     for (const ColumnPair& pair : weights.pairs) paired[pair.first] = paired[pair.second] = true;
     for (const ColumnTriple& triple : weights.triples)
       for (const std::uint32_t j : triple) paired[j] = true;
@@ -426,6 +478,17 @@ class SynthesisTraining final : public TrainingPlan {
       model.measured[j].deviation = model.columns[j].deviation;
     }
 
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      const auto [a, b] = told[i];
+      std::vector<double> counts =
+          with_margins(std::move(tables[i]), level_shares(model.measured[a], model.total),
+                       level_shares(model.measured[b], model.total));
+      for (double& x : counts) x *= model.total;
+      // The noise of one sum of all cells, in each of them.
+      const double noise_of_cell =
+          deviation(*mechanisms_.trends()) / std::sqrt(static_cast<double>(counts.size()));
+      model.measured.push_back({{a, b}, std::move(counts), noise_of_cell});
+    }
     at = counts_.size();
     for (std::size_t i = 0; i < weights.pairs.size(); ++i) {
       const ColumnPair& pair = weights.pairs[i];
@@ -435,7 +498,8 @@ class SynthesisTraining final : public TrainingPlan {
       Marginal marginal{{pair.first, pair.second}, {}, deviation(noise, weight)};
       for (std::size_t c = 0; c < cells; ++c) marginal.counts.push_back(noisy[from + c] / weight);
       if (design_.route == PairRoute::few && private_)
-        shrink(marginal, model.measured[pair.first], model.measured[pair.second], model.total);
+        shrink(marginal, model.measured[pair.first], model.measured[pair.second], model.total,
+               ratios[i]);
       model.measured.push_back(std::move(marginal));
     }
     for (std::size_t i = 0; i < weights.triples.size(); ++i) {
@@ -453,6 +517,26 @@ class SynthesisTraining final : public TrainingPlan {
                model.total);
       model.measured.push_back(std::move(marginal));
     }
+  }
+
+  // The pairs whose trend is all that is known of them, as many as the tree has room for.
+  std::vector<ColumnPair> told_by_trends(const PairQueries& ask, const Weights& weights,
+                                         const SynthesisModel& model) const {
+    std::vector<std::uint32_t> levels;
+    for (const ColumnLevels& c : model.columns) levels.push_back(c.levels);
+    std::vector<ColumnPair> edges = weights.pairs, all = ask.with_trend(), told;
+    for (const ColumnTriple& triple : weights.triples) add_edges(triple, edges);
+    std::ranges::stable_sort(all, std::greater<>(),
+                             [&](const ColumnPair& pair) { return ask.trend_apart(pair); });
+    for (const ColumnPair& pair : all) {
+      if (std::ranges::find(weights.pairs, pair) != weights.pairs.end()) continue;
+      edges.push_back(pair);
+      if (junction_cells(levels, edges) > MarkovModel::kMostCells / 2)
+        edges.pop_back();
+      else
+        told.push_back(pair);
+    }
+    return told;
   }
 
   Facts facts_;

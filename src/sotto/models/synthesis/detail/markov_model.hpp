@@ -54,7 +54,8 @@ class MarkovModel {
   MarkovModel(std::vector<std::uint32_t> levels, std::vector<std::vector<std::uint32_t>> terms,
               const std::vector<LevelGrouping>& groups = {});
 
-  // The marginals are those of the terms, in their order; total: how many records they count.
+  // The marginals are those of the terms, in their order; total: how many records they count. The
+  // potential of one with an infinite deviation stays as it is.
   // noise: it ends at so much of the loss that noise alone would leave. step(i): after so many of
   // `iterations`.
   static constexpr double kNoise = 0.7;  // nearer is fitting noise

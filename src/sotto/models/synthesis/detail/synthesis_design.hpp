@@ -59,6 +59,8 @@ struct SynthesisDesign {
   std::uint32_t triple_levels = 0;  // groups of levels of a column there
   double share_of_columns = 1, share_of_choice = 0, share_of_scores = 0, share_of_rest = 0;
   double share_of_triples = 0;  // for their choice, and as much again for their scores
+  std::size_t trends = 0;       // few: sums of columns with the target, at most
+  double share_of_trends = 0, share_of_check = 0;
 
   // rows: declared, none: as many as it takes. budget: about what there is to spend; alone: columns
   // and nothing else.
@@ -85,6 +87,8 @@ class SynthesisMechanisms {
   const std::optional<TopKPlan>& triples() const { return triples_; }
   const std::optional<LatticeNoise>& triple_scores() const { return triple_scores_; }
   const std::optional<LatticeNoise>& scores() const { return scores_; }
+  const std::optional<LatticeNoise>& trends() const { return trends_; }  // few, with a target
+  const std::optional<LatticeNoise>& check() const { return check_; }    // the same
   // Of chosen pairs and triples and, once more, of all columns.
   const std::optional<LatticeNoise>& again() const { return again_; }
   bool pure() const { return pure_; }
@@ -93,7 +97,7 @@ class SynthesisMechanisms {
  private:
   bool pure_;
   LatticeNoise columns_;
-  std::optional<LatticeNoise> scores_, triple_scores_, again_;
+  std::optional<LatticeNoise> scores_, triple_scores_, again_, trends_, check_;
   std::optional<TopKPlan> targets_, others_, triples_;
 };
 
