@@ -31,8 +31,8 @@ constexpr std::size_t kMostTriples = 4;
 constexpr std::uint32_t kFewestOfTriple = 4, kMostOfTriple = 6;
 // Trends have as much as leaves one of them kSureTrends of the records of noise, what checks the
 // prediction as much as leaves kSureCheck.
-constexpr double kSureTrends = 0.04, kLeastForTrends = 0.005, kMostForTrends = 0.12,
-                 kSureCheck = 0.05, kLeastForCheck = 0.002, kMostForCheck = 0.03;
+constexpr double kSureTrends = 0.04, kLeastForTrends = 0.005, kMostForTrends = 0.1,
+                 kSureCheck = 0.03, kLeastForCheck = 0.002, kMostForCheck = 0.04;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
 constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;

@@ -51,6 +51,12 @@ struct Weights {
   std::vector<std::int64_t> of_triples;  // steps
 };
 
+// Trends with the target, as they were released.
+struct Trends {
+  std::optional<TrendQueries> ask;
+  std::vector<std::vector<double>> sums, tables;  // of each column
+};
+
 // What was looked at, and how much each holds.
 struct Looked {
   std::vector<PairCandidate> pairs;
@@ -87,6 +93,7 @@ class SynthesisTraining final : public TrainingPlan {
     if (design_.triples > 0)
       e.words +=
           fmt::format("; at most {} triples with the target are counted, too", design_.triples);
+    if (design_.trends > 0) e.words += "; trends with the target say where no pair is counted";
     if (private_)
       e.words += fmt::format("; discrete {} noise of scale {:.4g} on the counts of columns",
                              mechanisms_.columns().gaussian() ? "Gaussian" : "Laplace",
@@ -102,12 +109,14 @@ class SynthesisTraining final : public TrainingPlan {
     std::vector<KnownCounts> known = first_counts(source, rng);
     make_levels(known, model);
     if (mechanisms_.again()) {
-      const PairQueries ask(columns_, model, trends(source, rng, model));
+      const Trends found = trends(source, rng, model);
+      const PairQueries ask(columns_, model, found.tables);
       const TripleQueries ask_triples(columns_, model, std::max(1u, design_.triple_levels));
       Looked looked;
       looked.pairs = scored(ask, source, rng, candidates(ask, source, rng), model);
       looked.triples = triples(ask_triples, ask, source, rng, looked.pairs, model.total);
-      count_again(ask, ask_triples, source, rng, weights(looked, known, model), known, model);
+      count_again(ask, ask_triples, source, rng, weights(looked, known, model), found, known,
+                  model);
     }
 
     MarkovModel markov = markov_of(model);
@@ -215,16 +224,20 @@ class SynthesisTraining final : public TrainingPlan {
   }
 
   // Tables of columns with the target that their trends make likely.
-  std::vector<std::vector<double>> trends(Source& source, Rng& rng,
-                                          const SynthesisModel& model) const {
-    if (!mechanisms_.trends()) return {};
-    const TrendQueries ask(columns_, model);
+  Trends trends(Source& source, Rng& rng, const SynthesisModel& model) const {
+    Trends found;
+    if (!mechanisms_.trends()) return found;
+    const TrendQueries& ask = found.ask.emplace(columns_, model);
     std::vector<int128> sums = ask.sums(source);
     if (sums.size() > design_.trends) invariant_broken("more trends than were paid for");
     for (int128& s : sums) s *= kScoreSteps;
     sums.resize(design_.trends);
     const LatticeNoise& noise = *mechanisms_.trends();
-    return ask.tables(noised(noise, sums, rng), deviation(noise));
+    found.sums = ask.shrunken(noised(noise, sums, rng), deviation(noise));
+    for (std::size_t j = 0; j < found.sums.size(); ++j)
+      found.tables.push_back(found.sums[j].empty() ? std::vector<double>()
+                                                   : ask.table(j, found.sums[j], model));
+    return found;
   }
 
   // What the model says of the target, taken back to what holds; columns stay as they were counted.
@@ -422,8 +435,8 @@ class SynthesisTraining final : public TrainingPlan {
   }
 
   void count_again(const PairQueries& ask, const TripleQueries& ask_triples, Source& source,
-                   Rng& rng, const Weights& weights, std::vector<KnownCounts>& known,
-                   SynthesisModel& model) const {
+                   Rng& rng, const Weights& weights, const Trends& found,
+                   std::vector<KnownCounts>& known, SynthesisModel& model) const {
     const auto add = [&](const Table& block, std::span<int128> total) {
       counts_.add(block, weights.columns, total);
     };
@@ -459,11 +472,8 @@ class SynthesisTraining final : public TrainingPlan {
     std::vector<std::vector<double>> ratios;
     for (const ColumnPair& pair : weights.pairs) ratios.push_back(ask.ratio(pair));
     const std::vector<ColumnPair> told = told_by_trends(ask, weights, model);
-    std::vector<std::vector<double>> tables;
-    for (const ColumnPair& pair : told) tables.push_back(ask.expected(pair));
     model.total = total_of(known);
     std::vector<bool> paired(known.size());
-    for (const ColumnPair& pair : told) paired[pair.first] = paired[pair.second] = true;
     for (const ColumnPair& pair : weights.pairs) paired[pair.first] = paired[pair.second] = true;
     for (const ColumnTriple& triple : weights.triples)
       for (const std::uint32_t j : triple) paired[j] = true;
@@ -478,11 +488,9 @@ class SynthesisTraining final : public TrainingPlan {
       model.measured[j].deviation = model.columns[j].deviation;
     }
 
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      const auto [a, b] = told[i];
-      std::vector<double> counts =
-          with_margins(std::move(tables[i]), level_shares(model.measured[a], model.total),
-                       level_shares(model.measured[b], model.total));
+    for (const auto& [a, b] : told) {
+      const std::uint32_t column = columns_.target() == a ? b : a;
+      std::vector<double> counts = found.ask->table(column, found.sums[column], model);
       for (double& x : counts) x *= model.total;
       // The noise of one sum of all cells, in each of them.
       const double noise_of_cell =

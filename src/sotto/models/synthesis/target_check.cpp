@@ -11,7 +11,7 @@ namespace sotto {
 namespace {
 
 // What slopes are before anything is known of them, about.
-constexpr double kUsualSlope = 0.7, kSlopesApart = 0.3;
+constexpr double kUsualSlope = 0.75, kSlopesApart = 0.3;
 constexpr double kLeastOfExpected = 0.5;
 
 }  // namespace

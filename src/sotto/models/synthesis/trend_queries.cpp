@@ -40,20 +40,23 @@ double TrendQueries::Side::mean_sign() const {
   return mean;
 }
 
+TrendQueries::Side TrendQueries::side_of(bool number, std::vector<double> share) {
+  Side side{.number = number, .share = std::move(share)};
+  double before = 0;
+  for (const double p : side.share) {
+    const double middle = std::clamp(before + p / 2, 1e-4, 1 - 1e-4);
+    side.score.push_back(std::log(middle / (1 - middle)));
+    side.sign.push_back(middle < 0.5 ? -1 : 1);
+    before += p;
+  }
+  return side;
+}
+
 TrendQueries::TrendQueries(const CellColumns& columns, const SynthesisModel& model)
     : columns_(columns), total_(model.total), target_(*columns.target()) {
   for (std::size_t j = 0; j < columns.columns(); ++j) {
     level_.push_back(model.columns[j].level);
-    Side side{.number = columns.is_numeric(j),
-              .share = level_shares(model.measured[j], model.total)};
-    double before = 0;
-    for (const double p : side.share) {
-      const double middle = std::clamp(before + p / 2, 1e-4, 1 - 1e-4);
-      side.score.push_back(std::log(middle / (1 - middle)));
-      side.sign.push_back(middle < 0.5 ? -1 : 1);
-      before += p;
-    }
-    sides_.push_back(std::move(side));
+    sides_.push_back(side_of(columns.is_numeric(j), level_shares(model.measured[j], model.total)));
   }
   for (std::size_t j = 0; j < columns.columns(); ++j) {
     offset_.push_back(size_);
@@ -116,68 +119,77 @@ std::vector<double> TrendQueries::residual(const Side& s, std::span<const double
   return left;
 }
 
-std::vector<std::vector<double>> TrendQueries::tables(std::span<const double> sums,
-                                                      double deviation) const {
+std::vector<std::vector<double>> TrendQueries::shrunken(std::span<const double> sums,
+                                                        double deviation) const {
   const auto free = [](const Side& side) {
     return static_cast<double>(side.number ? 1 : side.width() - 1);
   };
+  const Side& t = sides_[target_];
   const double variance = deviation * deviation;
-  std::vector<std::vector<double>> left(sides_.size()), made(sides_.size());
+  std::vector<std::vector<double>> left(sides_.size());
   double square = 0, freedom = 0;
   for (std::size_t j = 0; j < sides_.size(); ++j) {
     if (j == target_) continue;
-    left[j] =
-        residual(sides_[j], sums.subspan(offset_[j], sides_[j].width() * sides_[target_].width()));
+    left[j] = residual(sides_[j], sums.subspan(offset_[j], sides_[j].width() * t.width()));
     square += squares(left[j]);
-    freedom += free(sides_[j]) * free(sides_[target_]);
+    freedom += free(sides_[j]) * free(t);
   }
   const double together = square > 0 ? 1 - std::max(1.0, freedom - 2) * variance / square : 0;
   for (std::size_t j = 0; j < sides_.size(); ++j) {
-    const double own = squares(left[j]);
-    if (j == target_ || !(own > 0) || sides_[j].share.size() < 2 ||
-        sides_[target_].share.size() < 2)
-      continue;
-    const double alone = 1 - free(sides_[j]) * free(sides_[target_]) * variance / own;
-    const double kept = std::max(together, alone);
-    if (!(kept > 0)) continue;
+    const double own = squares(left[j]), alone = 1 - free(sides_[j]) * free(t) * variance / own;
+    const double kept = own > 0 ? std::max(together, alone) : 0;
+    if (sides_[j].share.size() < 2 || t.share.size() < 2 || !(kept > 0)) left[j].clear();
     for (double& x : left[j]) x *= kept;
-    std::vector<double> table = this->table(sides_[j], left[j]);
-    if (j < target_) {
-      made[j] = std::move(table);
-    } else {
-      const std::size_t width = sides_[target_].share.size(), rows = sides_[j].share.size();
-      for (std::size_t c = 0; c < width; ++c)
-        for (std::size_t r = 0; r < rows; ++r) made[j].push_back(table[r * width + c]);
-    }
   }
+  return left;
+}
+
+TrendQueries::Reading TrendQueries::reading(std::size_t j, const SynthesisModel& now) const {
+  const Side &then = sides_[j],
+             own = side_of(then.number, level_shares(now.measured[j], now.total));
+  const ColumnLevels& c = now.columns[j];
+  const std::size_t levels = c.levels;
+  Reading made{.share = own.share,
+               .entry = std::vector<double>(then.width() * levels),
+               .score = {},
+               .entries = then.width()};
+  for (std::size_t cell = 0; cell < c.level.size(); ++cell) {
+    const std::uint32_t old = level_[j][cell];
+    made.entry[(then.number ? 0 : old) * levels + c.level[cell]] +=
+        c.share[cell] * (then.number ? then.sign[old] : 1);
+  }
+  made.score = then.number ? own.score : made.entry;
+  if (!then.number)
+    for (std::size_t i = 0; i < made.score.size(); ++i) made.score[i] /= then.share[i / levels];
   return made;
 }
 
-// The table of the column's levels with the target's that has the wanted sums, in their direction.
-std::vector<double> TrendQueries::table(const Side& s, const std::vector<double>& wanted) const {
-  const Side& t = sides_[target_];
-  const std::size_t rows = s.share.size(), width = t.share.size(), entries = t.width();
-  std::vector<double> score(rows * width);
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < width; ++c) {
-      const double sum = wanted[(s.number ? 0 : r) * entries + (t.number ? 0 : c)];
-      score[r * width + c] =
-          sum * (s.number ? s.score[r] : 1 / s.share[r]) * (t.number ? t.score[c] : 1 / t.share[c]);
-    }
-  }
+// The table that has the wanted sums, in their direction.
+std::vector<double> TrendQueries::table(std::size_t column, const std::vector<double>& wanted,
+                                        const SynthesisModel& now) const {
+  const bool before = column < target_;
+  const Reading s = reading(column, now), t = reading(target_, now);
+  const std::size_t rows = s.share.size(), width = t.share.size();
+  // Σ of the wanted sums, each times what its entries are in the two levels.
+  const auto combined = [&](const std::vector<double>& of_rows,
+                            const std::vector<double>& of_columns) {
+    std::vector<double> made(rows * width);
+    for (std::size_t e = 0; e < wanted.size(); ++e)
+      for (std::size_t i = 0; i < made.size(); ++i)
+        made[i] += wanted[e] * of_rows[e / t.entries * rows + i / width] *
+                   of_columns[e % t.entries * width + i % width];
+    return made;
+  };
+  std::vector<double> score = combined(s.score, t.score);
+  const std::vector<double> along = combined(s.entry, t.entry);
   double largest = 0;
   for (const double x : score) largest = std::max(largest, std::abs(x));
   for (double& x : score) x = largest > 0 ? x / largest : 0;
   // How far the table's own sums go in the direction of those that are wanted.
   const auto reached = [&](const std::vector<double>& table) {
     double far = 0;
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t c = 0; c < width; ++c) {
-        const double apart = table[r * width + c] - s.share[r] * t.share[c];
-        for (std::size_t e = 0; e < wanted.size(); ++e)
-          far += total_ * apart * wanted[e] * s.sign_at(e / entries, r) * t.sign_at(e % entries, c);
-      }
-    }
+    for (std::size_t i = 0; i < table.size(); ++i)
+      far += now.total * (table[i] - s.share[i / width] * t.share[i % width]) * along[i];
     return far;
   };
   const double goal = squares(wanted);
@@ -186,7 +198,12 @@ std::vector<double> TrendQueries::table(const Side& s, const std::vector<double>
     const double middle = (low + high) / 2;
     (reached(tilted(s.share, t.share, score, middle)) < goal ? low : high) = middle;
   }
-  return tilted(s.share, t.share, score, low);
+  const std::vector<double> table = tilted(s.share, t.share, score, low);
+  if (before) return table;
+  std::vector<double> turned;
+  for (std::size_t c = 0; c < width; ++c)
+    for (std::size_t r = 0; r < rows; ++r) turned.push_back(table[r * width + c]);
+  return turned;
 }
 
 }  // namespace sotto

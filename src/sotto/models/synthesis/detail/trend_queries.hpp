@@ -8,7 +8,7 @@
 //            one entry that is not 0, and this is −1 or 1: between neighbours a block moves by at
 //            most 1 in ℓ1 and ℓ2 alike, replaced by at most 2 in both (from −1 to 1 in one entry;
 //            in two entries ℓ2 is √2), all blocks by ℓ1 = their number, ℓ2 = its root times that.
-//            tables() is post-processing.
+//            shrunken() and table() are post-processing.
 // Method     Of one pair with l × m levels (l − 1)(m − 1) contrasts are told by a table, each with
 //            the noise of all its cells; a trend is the one that matters most, alone. Where no
 //            record says anything the sums are what the columns say: this is taken off, for a side
@@ -39,9 +39,13 @@ class TrendQueries {
   std::size_t size() const { return size_; }
   std::vector<int128> sums(Source& source) const;
 
-  // Of each column: shares of the combinations of levels with the target, in the order of the two
-  // columns; nothing for the target and where no trend is told from noise. deviation: of a sum.
-  std::vector<std::vector<double>> tables(std::span<const double> sums, double deviation) const;
+  // Of each column: what is left of its sums; nothing for the target and where no trend is told
+  // from noise. deviation: of a sum.
+  std::vector<std::vector<double>> shrunken(std::span<const double> sums, double deviation) const;
+  // Shares of the combinations of a column's levels with the target's, in the order of the two
+  // columns, from these sums. now: the columns, which may have other levels by then.
+  std::vector<double> table(std::size_t column, const std::vector<double>& shrunken,
+                            const SynthesisModel& now) const;
 
  private:
   struct Side {
@@ -49,13 +53,17 @@ class TrendQueries {
     std::vector<double> share = {}, score = {};  // of each level
     std::vector<int> sign = {};                  // of each level of a number
     std::size_t width() const { return number ? 1 : share.size(); }
-    double sign_at(std::size_t entry, std::size_t level) const {
-      return number ? sign[level] : entry == level ? 1 : 0;
-    }
     double mean_sign() const;
   };
+  // A column with levels as they are now: what each entry of u is in them on average, and what it
+  // adds to their scores.
+  struct Reading {
+    std::vector<double> share, entry, score;  // the last two: entries × levels
+    std::size_t entries = 1;
+  };
   std::vector<double> residual(const Side& side, std::span<const double> sums) const;
-  std::vector<double> table(const Side& side, const std::vector<double>& wanted) const;
+  Reading reading(std::size_t column, const SynthesisModel& now) const;
+  static Side side_of(bool number, std::vector<double> share);
 
   const CellColumns& columns_;
   std::vector<std::vector<std::uint32_t>> level_;  // of each cell of each column
