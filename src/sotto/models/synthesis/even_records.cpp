@@ -16,11 +16,24 @@ constexpr std::uint32_t kFine = 16;        // bins of a column
 constexpr std::uint32_t kScales[] = {16, 8, 4, 2};
 constexpr std::uint32_t kOfPair = 4;  // bins of each column of a pair, with the target
 constexpr std::uint32_t kOfTarget = 8;
-constexpr double kOfScore = 2;           // how much the rank of the target weighs
-constexpr double kMostOperations = 1e8;  // of each of the two
-constexpr double kTries = 200;           // of a record, at most
+constexpr std::size_t kMostPlaces = 1 << 23;  // of records in sets
+constexpr double kOfScore = 2;                // how much the rank of the target weighs
+constexpr double kMostOperations = 1e8;       // of each of the two
+constexpr double kTries = 200;                // of a record, at most
 
 }  // namespace
+
+bool EvenRecords::suits(const CellColumns& columns, const SynthesisModel& model,
+                        std::uint64_t rows) {
+  if (rows > kMostRecords || columns.columns() > kMostColumns) return false;
+  const auto small = [](const ColumnLevels& c) { return c.levels <= kMostLevels; };
+  const auto simple = [&](const Marginal& m) {
+    const bool with_target =
+        columns.target() && std::ranges::find(m.columns, *columns.target()) != m.columns.end();
+    return m.columns.size() <= (with_target ? 3u : 2u);
+  };
+  return std::ranges::all_of(model.columns, small) && std::ranges::all_of(model.measured, simple);
+}
 
 EvenRecords::EvenRecords(const CellColumns& columns, const SynthesisModel& model,
                          const MarkovModel& markov, Rng& rng)
@@ -97,11 +110,6 @@ std::vector<double> EvenRecords::expected(std::size_t a, std::size_t b) const {
 
 void EvenRecords::even_out(std::vector<std::uint32_t>& cells, Rng& rng) const {
   if (cells.size() < 2 * width_) return;
-  for (const Marginal& m : model_.measured) {
-    const bool with_target =
-        columns_.target() && std::ranges::find(m.columns, *columns_.target()) != m.columns.end();
-    if (m.columns.size() > (with_target ? 3u : 2u)) return;  // more than pairs say
-  }
   even_columns(cells, rng);
   if (!columns_.target()) return;
   draw_target(cells, rng);
@@ -253,6 +261,7 @@ void EvenRecords::even_target(std::vector<std::uint32_t>& cells, Rng& rng) const
   }
   for (std::size_t a = 0; a < coarse.size(); ++a) {
     for (std::size_t b = a + 1; b < coarse.size(); ++b) {
+      if ((groups.size() + 1) * rows > kMostPlaces) break;
       std::vector<std::uint32_t> of(rows);
       for (std::size_t r = 0; r < rows; ++r) of[r] = coarse[a][r] * coarse_count[b] + coarse[b][r];
       add(std::move(of), coarse_count[a] * coarse_count[b]);
@@ -260,13 +269,13 @@ void EvenRecords::even_target(std::vector<std::uint32_t>& cells, Rng& rng) const
   }
   if (groups.empty()) return;
   const std::size_t sets = groups.size();
-  std::vector<std::size_t> member(rows * sets);  // of each record: the cells it is in
-  std::size_t size = 0;
+  std::vector<std::uint32_t> member(rows * sets);  // of each record: the cells it is in
+  std::uint32_t size = 0;
   for (std::size_t s = 0; s < sets; ++s) {
     for (std::size_t r = 0; r < rows; ++r) member[r * sets + s] = size + groups[s][r];
     size += sizes[s];
   }
-  std::vector<double> weight(size), sum(size * parts), p;
+  std::vector<double> weight(size), sum(std::size_t{size} * parts), p;
   std::vector<std::uint32_t> own(rows), levels(width_);
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t j = 0; j < width_; ++j)

@@ -69,8 +69,7 @@ class SynthesisGenerator final : public Generator {
     for (const Marginal& m : model_.measured) counts.emplace_back(m.counts.size());
     std::uint64_t user = 0;
     std::optional<EvenRecords> even;
-    if (rows <= EvenRecords::kMostRecords && columns_.columns() <= EvenRecords::kMostColumns)
-      even.emplace(columns_, model_, markov_, rng);
+    if (EvenRecords::suits(columns_, model_, rows)) even.emplace(columns_, model_, markov_, rng);
     for (std::uint64_t done = 0; done < rows;) {
       const auto block =
           static_cast<std::size_t>(std::min<std::uint64_t>(rows - done, kRowsAtOnce));

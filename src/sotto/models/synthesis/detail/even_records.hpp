@@ -29,6 +29,11 @@ class EvenRecords {
  public:
   static constexpr std::size_t kMostRecords = 20000;  // of more, accidents are small
   static constexpr std::size_t kMostColumns = 64;
+  static constexpr std::uint32_t kMostLevels = 64;
+
+  // Whether so many records of this model are: not more than that, of no term that says more than
+  // pairs do, of columns alone or with the target.
+  static bool suits(const CellColumns& columns, const SynthesisModel& model, std::uint64_t rows);
 
   // The model has potentials; markov draws from it. Both and columns must outlive it.
   EvenRecords(const CellColumns& columns, const SynthesisModel& model, const MarkovModel& markov,

@@ -5,9 +5,9 @@
 // Guarantee  event(): the mechanisms' composition; no datum has any influence on it.
 //            columns  One record is in one cell of each of d columns: ℓ1 = d, ℓ2 = √d.
 //            choice   few: the exponential mechanism, once for each pair that is wanted
-//                     (selection.hpp). Σ_ij |M_ij − M_i·p_j| of a pair with the target, p released:
-//                     a record in cell ij adds 1 − p_j there and −p_k in the others of its row, at
-//                     most 2 − 2p_j ≤ 2 together. Of other pairs Σ|M − E|, at most 1.
+//                     (selection.hpp). Σ_ij |M_ij − M_i·p_ij| of a pair with the target, p
+//                     released: a record in cell ij adds 1 − p_ij there and −p_ik in the others of
+//                     its row, at most 2 − 2p_ij ≤ 2 together. Of other pairs Σ|M − E|, at most 1.
 //            scores   Σ|M − E| of all pairs (few: of those chosen), E released before: one record
 //                     moves one M by 1, so one score by at most 1, all of them by ℓ1 = their
 //                     number, ℓ2 = its root.
@@ -15,6 +15,11 @@
 //                     released of its pairs: one record moves it by at most 1. A few are chosen by
 //                     the exponential mechanism, and their scores, which move by ℓ1 = their number,
 //                     ℓ2 = its root, are released as those of pairs are.
+//            trends   u(x)·v(t) of each column with the target (trend_queries.hpp): of the sums of
+//                     one column a record moves one by 1: ℓ1 = their columns' number, ℓ2 = its
+//                     root, twice that under replace_one.
+//            check    Two sums of what is predicted of the target (target_check.hpp), each moved by
+//                     at most 1.
 //            again    A chosen pair or triple, and a column, counts a record v times: ℓ1 = Σ v ≤ 1
 //                     (pure), ℓ2 = √Σ v² ≤ 1.
 //            replace_one is one record taken away and one put in: counts move by 2 in ℓ1 and by √2
@@ -23,9 +28,10 @@
 // Method     many, where the noise of all scores together is a small part of the declared records.
 //            few elsewhere: as many pairs are looked at as leave the noise of one a part of the
 //            records, with the target if there is one. none, where even one pair would be more
-//            noise than records: columns are independent. Triples where one with few groups of
-//            levels would have noise that is a small part of the records. Numbers have as many
-//            cells as leave half of them together six deviations of noise, and one of them two.
+//            noise than records: columns are independent. Trends and their check on the
+//            route few with a target. Triples where one with few groups of levels would have noise
+//            that is a small part of the records. Numbers have as many cells as leave half of them
+//            together six deviations of noise, and one of them two.
 // Numerics   Sensitivities are exact on whole steps, roots are rounded up.
 // Reference  docs/math/synthesis.md.
 #pragma once
