@@ -2,7 +2,8 @@
 """R² of `sotto train --model linear` on tables: by moments, by gradients, with hats, and as `auto` has it.
 
 Every CSV file of the folders (plain or gzip) is a table whose last numeric column is the target; the
-tables made here are Friedman 1 to 3, a tree and a plane. A fifth of the rows is kept aside. Bounds are
+tables made here are Friedman 1 to 3, a tree, a plane, and three that no constant was chosen on: few
+factors with heavy tails, log-normal columns, and numbers with a category. A fifth of the rows is kept aside. Bounds are
 the table's own, as a stand-in for public ones. Needs numpy.
 
     tools/regression_results.py build/bin/sotto FOLDER... [--only NAME,...] [--epsilon 0.1,0.3,1,3]
@@ -62,6 +63,33 @@ def made_up():
     leaf = ((x[:, :6] > cuts) * 2 ** np.arange(6)).sum(axis=1)
     yield "a tree", table(x, leaves[leaf] + 0.3 * noise)
     yield "a plane", table(x, x @ random.normal(size=10) + 0.3 * noise)
+    yield from fresh()
+
+
+def fresh():
+    random = np.random.default_rng(20261118)
+
+    def texts(numbers):
+        return [[f"{v:.6g}" for v in column] for column in np.asarray(numbers).T]
+
+    count = 10_000
+    factors = random.normal(size=(count, 3))
+    loadings = random.normal(size=(3, 24))
+    x = factors @ loadings + 0.5 * random.normal(size=(count, 24))
+    y = factors @ np.array([1.0, -0.7, 0.4]) + 0.6 * random.standard_t(4, size=count)
+    yield "factors and heavy tails", texts(np.column_stack([x, y]))
+    count = 6_000
+    x = np.exp(random.normal(size=(count, 6)) * [0.5, 1, 1, 0.7, 0.3, 1])
+    y = (np.log(x[:, 1]) + 0.6 * np.sqrt(x[:, 2]) - 1.2 * (x[:, 0] > 1.3) + 0.3 * x[:, 4] +
+         0.4 * random.normal(size=count))
+    yield "log-normal columns", texts(np.column_stack([x, y]))
+    count = 3_000
+    x = random.uniform(-1, 1, size=(count, 13))
+    kind = random.integers(0, 5, size=count)
+    y = (x[:, 0] - 0.8 * x[:, 3] + 0.5 * x[:, 7] * x[:, 8] +
+         np.array([0, 0.5, -0.4, 0.9, -0.2])[kind] + 0.4 * x[:, 5] ** 2 +
+         0.5 * random.normal(size=count))
+    yield "numbers and a category", texts(x) + [[f"k{k}" for k in kind]] + texts(y[:, None])
 
 
 def schema(columns, rows, basis):
