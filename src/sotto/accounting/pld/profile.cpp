@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/accounting/pld/detail/few_losses.hpp"
 #include "sotto/accounting/pld/detail/two_point.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/numeric/outward.hpp"
@@ -100,14 +101,18 @@ PrivacyProfile::PrivacyProfile(std::vector<LawRun> runs) : runs_(std::move(runs)
       if (std::holds_alternative<MixturePiece>(piece)) cell_price_ = kMixtureCell;
   }
   find_anchor();
+  double kept = 0;  // ln of the mass that is not lost
   for (const LawRun& run : runs_) {
     const double t = static_cast<double>(run.count);
     largest_total_ += t * (largest_loss(run.upper) + run.upper.shift);
     const Outside outside = mass_outside(run.upper, run.upper.lowest, run.upper.highest);
-    lost_ += t * (run.upper.charged + 1.0000000001 * std::max(outside.above.p, outside.below.q) +
-                  (run.upper.symmetric ? run.upper.p_infinite
-                                       : std::max(run.upper.p_infinite, run.upper.q_infinite)));
+    const double lost =
+        run.upper.charged + 1.0000000001 * std::max(outside.above.p, outside.below.q) +
+        (run.upper.symmetric ? run.upper.p_infinite
+                             : std::max(run.upper.p_infinite, run.upper.q_infinite));
+    kept += t * std::log1p(-std::min(1.0, lost));
   }
+  lost_ = -std::expm1(kept) * (1 + 1e-12);
   largest_total_ = widen_up(largest_total_, 1e-12);
 }
 
@@ -230,9 +235,24 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
   if (runs_.empty()) return {};
   if (uses_ == 1) return exact(question, direction);
   CertifiedInterval known{question.for_epsilon ? kInfinity : 1, 0};
+  // A lattice holds its losses exactly.
+  if (const auto few = off_grid_ > 0 ? FewLosses::of(runs_) : std::nullopt) {
+    const auto worse = [&](const auto& bound) {
+      return std::max(direction == Direction::addition ? 0 : bound(false),
+                      direction == Direction::removal ? 0 : bound(true));
+    };
+    known = solved(
+        question,
+        [&](double e) { return worse([&](bool reverse) { return few->upper(e, reverse); }); },
+        [&](double e) { return worse([&](bool reverse) { return few->lower(e, reverse); }); });
+    if (question.wanted == Wanted::upper ||
+        known.upper - known.lower <= question.tolerance * known.upper)
+      return known;
+  }
   if (const auto near = without_far_losses(question, direction)) {
     try {
-      known = near->profile.answer(question, direction);
+      const CertifiedInterval found = near->profile.answer(question, direction);
+      known = {std::min(known.upper, found.upper), std::max(known.lower, found.lower)};
       work_ = near->profile.work_;
       // An ε next to the end, or a δ of which nothing was seen from below, is asked of all losses.
       const bool settled = question.for_epsilon
@@ -329,14 +349,19 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
                            : run.lower                   ? &*run.lower
                                                          : nullptr;
   const auto lower = [&](double epsilon) {
-    if (!low_law) return 0.0;
     // Losses are quotients and products, each right to a few roundings.
     const double rounding = 8 * kUlp * (1 + epsilon);
     const double v = value(*low_law, epsilon + low_law->shift + rounding) - low_law->charged;
     return std::max(0.0, v) * std::exp(-low_law->slack) * (1 - kError);
   };
-  if (!question.for_epsilon) return {upper(question.value), lower(question.value)};
-  const auto solve = [&](const auto& curve) -> Bracket {
+  return solved(question, upper, low_law ? Curve(lower) : nullptr);
+}
+
+// From bounds of δ(ε) for every ε.
+CertifiedInterval PrivacyProfile::solved(const Question& question, const Curve& upper,
+                                         const Curve& lower) {
+  if (!question.for_epsilon) return {upper(question.value), lower ? lower(question.value) : 0};
+  const auto solve = [&](const Curve& curve) -> Bracket {
     if (curve(0) <= question.value) return {0, 0};
     double a = 0, b = 1;
     while (curve(b) > question.value) {
@@ -349,7 +374,7 @@ CertifiedInterval PrivacyProfile::exact(const Question& question, Direction dire
     }
     return narrow([&](double x) { return curve(x) - question.value; }, a, b, 1e-13);
   };
-  const bool two_sided = low_law && question.wanted == Wanted::both;
+  const bool two_sided = lower && question.wanted == Wanted::both;
   return {solve(upper).high, two_sided ? solve(lower).low : 0};
 }
 

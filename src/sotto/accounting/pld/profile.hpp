@@ -126,6 +126,8 @@ class PrivacyProfile {
   Grids grids_for(const Question& question, const std::vector<GridPlan>& plans, double h,
                   double tail, double theta) const;
   CertifiedInterval exact(const Question& question, Direction direction) const;
+  using Curve = std::function<double(double epsilon)>;
+  static CertifiedInterval solved(const Question& question, const Curve& upper, const Curve& lower);
   double one_by_one(const Question& question, Direction direction) const;
   double finest_grid(const Question& question, const Candidate& candidate) const;
   double choose_grid(const Question& question, const Candidate& candidate) const;
@@ -137,7 +139,7 @@ class PrivacyProfile {
   double uses_ = 0;                          // in all
   double off_grid_ = 0;  // uses of laws that a multiple of the anchor does not hold exactly
   double anchor_ = 0;    // a loss that atoms are multiples of; 0: none
-  double largest_total_ = 0, lost_ = 0;  // Σ of the largest losses, and of the masses beyond
+  double largest_total_ = 0, lost_ = 0;  // Σ of the largest losses, and the mass beyond
   double range_ = 1e-300;                // of the loss of one use
   double cell_price_ = 1;                // of a cell of its grid
   mutable Work work_;
