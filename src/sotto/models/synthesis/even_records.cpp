@@ -46,12 +46,13 @@ EvenRecords::EvenRecords(const CellColumns& columns, const SynthesisModel& model
     for (std::size_t at = j; at < sample_.size(); at += width_)
       share[sample_[at]] += 1 / static_cast<double>(kSampled);
   }
-  for (std::size_t j = 0; j < width_; ++j) fine_.push_back(bins_of(j, kFine));
+  for (std::size_t j = 0; j < width_; ++j) fine_.push_back(bins_of(j, columns.is_numeric(j) ? kFine : kMostLevels, true));
 }
 
 // Neighbouring cells of a number with about equal shares of the records; the commonest values of a
 // category, and all others.
-EvenRecords::Bins EvenRecords::bins_of(std::size_t j, std::uint32_t most) const {
+EvenRecords::Bins EvenRecords::bins_of(std::size_t j, std::uint32_t most,
+                                       bool within_levels) const {
   const ColumnLevels& c = model_.columns[j];
   std::vector<double> mass;
   for (std::size_t cell = 0; cell < c.level.size(); ++cell)
@@ -63,7 +64,8 @@ EvenRecords::Bins EvenRecords::bins_of(std::size_t j, std::uint32_t most) const 
     for (std::size_t cell = 0; cell < mass.size(); ++cell) {
       const double middle = std::clamp(before + mass[cell] / 2, 0.0, 1.0);
       const auto wanted = std::min(most - 1, static_cast<std::uint32_t>(middle * most));
-      if (cell > 0 && wanted > last) ++used, last = wanted;
+      const bool other = cell > 0 && within_levels && c.level[cell] != c.level[cell - 1];
+      if (cell > 0 && (wanted > last || other)) ++used, last = wanted;
       if (cell == 0) last = wanted;
       made.of_cell[cell] = used;
       before += mass[cell];

@@ -29,10 +29,12 @@ constexpr double kPartOfTriple = 0.05, kNoiseOfTriple = 0.2, kSureTriples = 0.01
                  kLeastForTriples = 0.002, kMostForTriples = 0.015;
 constexpr std::size_t kMostTriples = 4;
 constexpr std::uint32_t kFewestOfTriple = 4, kMostOfTriple = 6;
-// Trends have as much as leaves one of them kSureTrends of the records of noise, what checks the
+// Trends where the records are less than kTrendsUpTo deviations of the noise that all of the budget
+// would leave in a column: of more, tables of pairs say more. They have as much as leaves one of them kSureTrends of the records of noise, what checks the
 // prediction as much as leaves kSureCheck.
-constexpr double kSureTrends = 0.04, kLeastForTrends = 0.005, kMostForTrends = 0.1,
-                 kSureCheck = 0.03, kLeastForCheck = 0.002, kMostForCheck = 0.04;
+constexpr double kTrendsUpTo = 120, kSureTrends = 0.04, kLeastForTrends = 0.005,
+                 kMostForTrends = 0.1, kSureCheck = 0.03, kLeastForCheck = 0.002,
+                 kMostForCheck = 0.04;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
 constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;
@@ -116,7 +118,8 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
           std::clamp(budget.is_pure() ? far : far * far, kLeastForTriples, kMostForTriples);
     }
   }
-  if (route == PairRoute::few && cells.target()) {
+  if (route == PairRoute::few && cells.target() &&
+      n < kTrendsUpTo * noise(1, static_cast<double>(columns))) {
     trends = TrendQueries::most(cells);
     const auto share = [&](double queries, double sure, double least, double most) {
       const double far = noise(1, queries) / (sure * n);

@@ -208,8 +208,8 @@ TEST(TargetCheck, TheSlopeIsTheRatioOfSumsWhereTheyAreSure) {
   EXPECT_GE(checked_slope(std::vector<double>{50, -100}, 1, 0), 0);
 }
 
-// Few records and many columns: trends, their check, and triples among few pairs, which no other
-// case replays. One record more than the relation allows is caught.
+// Few records and many columns: trends and their check; and, with a larger budget, triples among few
+// pairs, which no other case replays. One record more than the relation allows is caught.
 TEST(Synthesis, TrendsAndTriplesOfFewRecordsReplayWithinTheSensitivity) {
   constexpr std::size_t kMore = 11;  // 15 columns: more pairs than scores can be trusted for
   std::mt19937 random(2);
@@ -228,8 +228,11 @@ TEST(Synthesis, TrendsAndTriplesOfFewRecordsReplayWithinTheSensitivity) {
                                (users ? "unit = \"user\"\nmax_contributions = 3\n" : "");
       const double moved =
           static_cast<double>(changed) * (relation == "replace_one" ? std::sqrt(2.0) : 1.0);
-      const Budget budget = Budget::zcdp(std::pow(1400.0 / 30 * moved, 2) / 2);
-      for (const bool number : {true, false}) {
+      for (const auto& [number, triples] :
+           {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
+        // The declared records in deviations of the noise of one count.
+        const double records = triples ? 1400 : 300;
+        const Budget budget = Budget::zcdp(std::pow(records / 30 * moved, 2) / 2);
         const Family family = synthesis_family();
         const TrainingRequest request{.kind = "synthesis",
                                       .method = "marginals",
@@ -237,8 +240,10 @@ TEST(Synthesis, TrendsAndTriplesOfFewRecordsReplayWithinTheSensitivity) {
                                       .options = OptionValues(options_of(family, "synthesis"), {})};
         const Facts facts = facts_for(family, schema_of(number, 30, kMore, head), request);
         const auto plan = plan_training(family, facts, request);
-        EXPECT_NE(plan->explain().words.find("trends"), std::string::npos);
-        EXPECT_NE(plan->explain().words.find("triples"), std::string::npos);
+        const std::string words = plan->explain().words;
+        EXPECT_NE(words.find("at most"), std::string::npos) << words;
+        EXPECT_EQ(words.find("trends") == std::string::npos, triples) << words;
+        EXPECT_EQ(words.find("triples") != std::string::npos, triples) << words;
         std::vector<std::vector<Row>> drawn(2);
         std::size_t next = 0;
         const auto run = [&](std::vector<Row> rows, std::size_t nulls) {
@@ -257,12 +262,12 @@ TEST(Synthesis, TrendsAndTriplesOfFewRecordsReplayWithinTheSensitivity) {
         if (relation == "replace_one") without.insert(without.end(), changed, low);
         const std::size_t nulls = relation == "zero_out" ? changed : 0;
         EXPECT_EQ(replay::check_neighbours(run(with, 0), run(without, nulls)), "")
-            << relation << users << number;
+            << relation << users << number << triples;
         EXPECT_EQ(drawn[0], drawn[1]);
         next = 0;
         with.insert(with.end(), 2 * changed, high);
         EXPECT_NE(replay::check_neighbours(run(with, 0), run(without, nulls)), "")
-            << relation << users << number;
+            << relation << users << number << triples;
       }
     }
   }

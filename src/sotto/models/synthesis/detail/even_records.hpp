@@ -47,7 +47,8 @@ class EvenRecords {
     std::vector<std::uint32_t> of_cell;
     std::uint32_t count = 1;
   };
-  Bins bins_of(std::size_t column, std::uint32_t most) const;
+  // within_levels: no bin reaches over the edge of a level, which may make some more of them.
+  Bins bins_of(std::size_t column, std::uint32_t most, bool within_levels = false) const;
   std::vector<double> in_levels(std::size_t column, const Bins& bins) const;
   std::vector<double> expected(std::size_t a, std::size_t b) const;
   void even_columns(std::vector<std::uint32_t>& cells, Rng& rng) const;
