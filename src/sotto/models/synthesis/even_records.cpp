@@ -27,12 +27,15 @@ bool EvenRecords::suits(const CellColumns& columns, const SynthesisModel& model,
                         std::uint64_t rows) {
   if (rows > kMostRecords || columns.columns() > kMostColumns) return false;
   const auto small = [](const ColumnLevels& c) { return c.levels <= kMostLevels; };
+  std::size_t among_themselves = 0;
   const auto simple = [&](const Marginal& m) {
     const bool with_target =
         columns.target() && std::ranges::find(m.columns, *columns.target()) != m.columns.end();
+    if (m.columns.size() > 1 && !with_target) ++among_themselves;
     return m.columns.size() <= (with_target ? 3u : 2u);
   };
-  return std::ranges::all_of(model.columns, small) && std::ranges::all_of(model.measured, simple);
+  return std::ranges::all_of(model.columns, small) && std::ranges::all_of(model.measured, simple) &&
+         among_themselves <= columns.columns() / 2;
 }
 
 EvenRecords::EvenRecords(const CellColumns& columns, const SynthesisModel& model,
@@ -46,7 +49,8 @@ EvenRecords::EvenRecords(const CellColumns& columns, const SynthesisModel& model
     for (std::size_t at = j; at < sample_.size(); at += width_)
       share[sample_[at]] += 1 / static_cast<double>(kSampled);
   }
-  for (std::size_t j = 0; j < width_; ++j) fine_.push_back(bins_of(j, columns.is_numeric(j) ? kFine : kMostLevels, true));
+  for (std::size_t j = 0; j < width_; ++j)
+    fine_.push_back(bins_of(j, columns.is_numeric(j) ? kFine : kMostLevels, true));
 }
 
 // Neighbouring cells of a number with about equal shares of the records; the commonest values of a

@@ -31,8 +31,9 @@ class EvenRecords {
   static constexpr std::size_t kMostColumns = 64;
   static constexpr std::uint32_t kMostLevels = 64;
 
-  // Whether so many records of this model are: not more than that, of no term that says more than
-  // pairs do, of columns alone or with the target.
+  // Whether so many records of this model are: not more than that, and of a model that says little
+  // more than pairs do. Where many columns depend on each other, exchanges that look at pairs alone
+  // would lose what three and more of them have together.
   static bool suits(const CellColumns& columns, const SynthesisModel& model, std::uint64_t rows);
 
   // The model has potentials; markov draws from it. Both and columns must outlive it.
