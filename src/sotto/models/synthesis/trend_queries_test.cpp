@@ -208,6 +208,35 @@ TEST(TargetCheck, TheSlopeIsTheRatioOfSumsWhereTheyAreSure) {
   EXPECT_GE(checked_slope(std::vector<double>{50, -100}, 1, 0), 0);
 }
 
+// Of three blocks and of two sums, by the algebra of the headers: replaced records move both twice.
+TEST(SynthesisDesign, TrendsAndTheirCheckHaveTheNoiseOfTheirSensitivity) {
+  for (const std::string relation : {"add_remove", "replace_one", "zero_out"}) {
+    for (const bool users : {false, true}) {
+      const std::string head = "relation = \"" + relation + "\"\n" +
+                               (users ? "unit = \"user\"\nmax_contributions = 3\n" : "");
+      const Family family = synthesis_family();
+      const Budget budget = Budget::zcdp(0.02);
+      const TrainingRequest request{.kind = "synthesis",
+                                    .method = "marginals",
+                                    .budget = budget,
+                                    .options = OptionValues(options_of(family, "synthesis"), {})};
+      const Facts facts = facts_for(family, schema_of(true, 500, 0, head), request);
+      const CellColumns columns(*facts.encoder, 4);
+      const SynthesisDesign design(columns, facts, budget, false);
+      const SynthesisMechanisms made(design, columns.size(), budget);
+      ASSERT_TRUE(made.trends() && made.check());
+      const double moved = (relation == "replace_one" ? 2 : 1) * (users ? 3 : 1);
+      const auto least = [&](double squares, double share) {
+        return moved * std::sqrt(squares / (2 * 0.02 * share));
+      };
+      EXPECT_NEAR(made.trends()->scale() / least(3, design.share_of_trends), 1, 1e-6);
+      EXPECT_NEAR(made.check()->scale() / least(2, design.share_of_check), 1, 1e-6);
+      EXPECT_GE(made.trends()->scale(), least(3, design.share_of_trends) * (1 - 1e-12));
+      EXPECT_GE(made.check()->scale(), least(2, design.share_of_check) * (1 - 1e-12));
+    }
+  }
+}
+
 // Few records and many columns: trends and their check; and, with a larger budget, triples among few
 // pairs, which no other case replays. One record more than the relation allows is caught.
 TEST(Synthesis, TrendsAndTriplesOfFewRecordsReplayWithinTheSensitivity) {
