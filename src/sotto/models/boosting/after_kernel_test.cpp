@@ -95,6 +95,53 @@ TEST(AfterKernel, ReplayOnNeighboursStaysWithinTheSensitivity) {
   }
 }
 
+// With targets of nothing but zeros the trial of the kernel model finds nothing, for some noise, and
+// trees take half of its last rounds: neighbours see the same, and no more is spent.
+TEST(AfterKernel, TreesThatTakeOverStayWithinTheSensitivityAndTheEvent) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    TrainingRequest asked = request(1, "after_kernel", {{"trees", {"12"}}, {"batch", {"3"}}});
+    // With which forty records are many, and a trial of zeros is small beside its noise.
+    const double rho = relation == std::string("replace_one") ? 80000 : 20000;
+    asked.budget = Budget::zcdp(rho);
+    const Facts facts = facts_of(relation, kNumber, 40, asked);
+    auto all = records(40, kNumber);
+    for (Record& r : all) r.y = "0";
+    auto neighbour = all;
+    if (facts.relation == Relation::replace_one)
+      neighbour[0] = {-1e9, 1.0, "w", "true", "1"};
+    else
+      neighbour[0].y = "1", all.erase(all.begin());
+    const auto on = [&](const std::vector<Record>& data, bool with_null) {
+      return [&, with_null](Rng& rng) {
+        Table table = table_of(data, *facts.encoder);
+        if (with_null) crossed::add_null(table);
+        return train(table, facts, asked, rng).event();
+      };
+    };
+    std::size_t taken_over = 0;
+    for (std::uint64_t seed = 1; seed < 60 && taken_over < 1; ++seed) {
+      const replay::Recording a =
+          replay::record(seed, on(all, facts.relation == Relation::zero_out));
+      std::size_t of_trees = 0;
+      double spent = 0;
+      for (const replay::QueryRecord& query : a.queries) {
+        const double ratio = query.sensitivity / query.scale;
+        spent += ratio * ratio / 2;
+        of_trees += query.values.size() == 3 * 32 * 2 ? 1 : 0;
+      }
+      EXPECT_LE(spent, rho * (1 + 1e-9));
+      if (of_trees == 4) continue;  // 12 trees are four rounds
+      EXPECT_EQ(of_trees, 4 + 60u);
+      EXPECT_LT(spent, 0.995 * rho);  // means and shares of features are not released
+      EXPECT_GT(spent, 0.9 * rho);
+      const replay::Recording b = replay::record(seed, on(neighbour, false), &a);
+      EXPECT_EQ(replay::difference(a, b), "") << relation;
+      ++taken_over;
+    }
+    EXPECT_EQ(taken_over, 1u) << relation;
+  }
+}
+
 TEST(AfterKernel, IsChosenByPublicFactsWhereRecordsAreMany) {
   const auto method = [&](std::size_t rows, const std::string& target, double epsilon) {
     const TrainingRequest asked = request(epsilon, "auto");

@@ -10,6 +10,8 @@
 #include "sotto/models/boosting/detail/boosting_rows.hpp"
 #include "sotto/models/boosting/detail/tree_choice.hpp"
 #include "sotto/models/kernel/detail/kernel_descent.hpp"
+#include "sotto/models/kernel/detail/kernel_rows.hpp"
+#include "sotto/noise/reference_samplers.hpp"
 
 namespace sotto {
 namespace {
@@ -58,8 +60,13 @@ struct Mechanisms {
   std::uint64_t rounds = 0;  // of trees
   double step = 0;           // η
   std::optional<LatticeNoise> leaves;
+  // Where the kernel model may leave half of its third stage to trees: the noise of as many rounds,
+  // at what those of the third stage cost, and η of all trees then.
+  std::optional<LatticeNoise> instead;
+  double step_instead = 0;
 
   Mechanisms(const Setting& s, double rho);
+  void take_over(const Setting& s, double left, double distance);
   Event event() const;
   std::uint64_t all_rounds() const { return rounds + (start ? start->rounds() : 0); }
 };
@@ -96,6 +103,26 @@ Mechanisms::Mechanisms(const Setting& s, double rho) {
   const double distance = up(std::sqrt(up((1 + weight * weight) * static_cast<double>(batch))));
   leaves = noise(s, left / static_cast<double>(rounds), up(distance * moved),
                  batch * kLeaves * (s.margins + 1));
+  if (start && start->otherwise && s.loss == MarginLoss::number)
+    take_over(s, left, up(distance * moved));
+}
+
+// Rounds of trees with the noise of rounds of the third stage relative to what a record adds, on no
+// more coordinates and in steps as fine: what the event says of the third stage covers them.
+void Mechanisms::take_over(const Setting& s, double left, double distance) {
+  const KernelStage& third = start->stages.back();
+  const std::size_t size = s.options.batch * kLeaves * (s.margins + 1);
+  const double rho = third.rho * (1 - 0x1p-40), unit = KernelRows::kUnit;
+  const double sigma = distance * s.contributions / std::sqrt(2 * rho) / unit;
+  if (size > third.gradient->dimension() || !(1.01 * sigma < kMaxNoiseScale)) return;
+  const double steps = up(up(distance * s.contributions) / unit);
+  instead.emplace(s.relation, Budget::zcdp(rho), unit, Distance{.l1 = steps, .l2 = steps}, size);
+  const double taken = static_cast<double>(third.rounds / 2);
+  const double all = left + rho * taken;
+  const double moved = contribution_factor(s.relation) * s.contributions;
+  step_instead = std::min(
+      0.5, kTime * std::sqrt(s.rows * std::sqrt(2 * all) / moved) /
+               ((static_cast<double>(rounds) + taken) * static_cast<double>(s.options.batch)));
 }
 
 Event Mechanisms::event() const {
@@ -137,6 +164,10 @@ class BoostingTraining final : public TrainingPlan {
                           kLeaves, setting_.options.batch);
     if (mechanisms_.start)
       e.words += fmt::format(", after {} steps of a kernel model", mechanisms_.start->rounds());
+    if (mechanisms_.instead)
+      e.words += fmt::format(
+          ", of which trees take the last {} where a trial of all features finds nothing",
+          mechanisms_.start->stages.back().rounds / 2);
     if (private_)
       e.words += fmt::format(
           "; the sums of each leaf noised by a discrete Gaussian of standard deviation {:.4g}, "
@@ -154,10 +185,13 @@ class BoostingTraining final : public TrainingPlan {
  private:
   // In natural units; noised, unless the run is NOT PRIVATE.
   std::vector<double> noised(const LatticeNoise& noise, std::vector<int128> sums, Rng& rng) const {
+    // Steps of noise may be finer than those of sums.
+    const auto finer = static_cast<std::int64_t>(BoostingRows::kUnit / noise.granularity());
+    for (int128& sum : sums) sum *= finer;
     if (private_) sums = noise.add(sums, rng);
     std::vector<double> natural(sums.size());
     for (std::size_t i = 0; i < natural.size(); ++i)
-      natural[i] = static_cast<double>(sums[i]) * BoostingRows::kUnit;
+      natural[i] = static_cast<double>(sums[i]) * noise.granularity();
     return natural;
   }
 
@@ -169,10 +203,13 @@ class BoostingTraining final : public TrainingPlan {
     std::vector<PairCredit> found;
     double clip = first_clip(setting_.loss);
     std::uint64_t done = 0;
+    std::uint64_t extra = 0;  // rounds of trees, from the kernel model
     if (mechanisms_.start) {
       const KernelSetting setting = start_of(setting_, mechanisms_.start_share);
-      KernelDescent::Reached reached =
-          KernelDescent(setting, *mechanisms_.start, private_).run(records, rng, progress, true);
+      KernelDescent::Reached reached = KernelDescent(setting, *mechanisms_.start, private_)
+                                           .run(records, rng, progress,
+                                                mechanisms_.instead ? KernelDescent::GoesOn::instead
+                                                                    : KernelDescent::GoesOn::after);
       model.start = std::move(reached.model);
       model.columns = std::move(reached.scales);
       before = std::move(reached.margins);
@@ -180,25 +217,30 @@ class BoostingTraining final : public TrainingPlan {
       found = std::move(reached.found);
       clip = reached.clip;
       done = mechanisms_.start->rounds();
+      extra = reached.left;
+      // What columns say alone is known: of what they say together nothing is.
+      if (extra > 0) uses.assign(uses.size(), 1 / static_cast<double>(uses.size()));
     } else {
       model.columns = mechanisms_.marginals->run(records, label_of(setting_.loss), rng).value;
       uses = drawing_shares(model.columns);
     }
     BoostingRows rows(records, model.columns, setting_.margins, before);
     TreeChoice choice(std::move(uses), kLeaves, found);
-    const double noise = private_ ? mechanisms_.leaves->scale() : 0;
-    for (std::uint64_t round = 0; round < mechanisms_.rounds; ++round) {
-      if (mechanisms_.squares && measures_residuals(round, mechanisms_.rounds))
+    done -= extra;
+    for (std::uint64_t round = 0; round < extra + mechanisms_.rounds; ++round) {
+      const LatticeNoise& of_leaves = round < extra ? *mechanisms_.instead : *mechanisms_.leaves;
+      const double noise = private_ ? of_leaves.scale() : 0;
+      if (mechanisms_.squares && measures_residuals(round, extra + mechanisms_.rounds))
         clip = next_clip(
             clip, noised(*mechanisms_.squares, {rows.parts_of_reach(reach_of(clip))}, rng)[0] /
                       setting_.rows);
       std::vector<GridTree> batch;
       for (std::uint64_t t = 0; t < setting_.options.batch; ++t) batch.push_back(choice.draw(rng));
       const std::vector<double> sums =
-          noised(*mechanisms_.leaves, rows.sums(batch, kLeaves, setting_.loss, clip), rng);
+          noised(of_leaves, rows.sums(batch, kLeaves, setting_.loss, clip), rng);
       for (std::size_t t = 0; t < batch.size(); ++t)
         grow(batch[t], std::span(sums).subspan(t * kLeaves * (setting_.margins + 1)), clip, noise,
-             choice);
+             extra > 0 ? mechanisms_.step_instead : mechanisms_.step, choice);
       rows.apply(batch);
       for (GridTree& tree : batch) model.trees.push_back(std::move(tree));
       progress.advance(done + round + 1);
@@ -208,11 +250,11 @@ class BoostingTraining final : public TrainingPlan {
   }
 
   // Newton steps of the leaves of a tree from its noisy sums, which the choice learns from.
-  void grow(GridTree& tree, std::span<const double> sums, double clip, double noise,
+  void grow(GridTree& tree, std::span<const double> sums, double clip, double noise, double longest,
             TreeChoice& choice) const {
     const std::size_t leaves = tree.leaves(), margins = setting_.margins;
     // Longer steps than what is found is worth would carry more noise than signal.
-    const double step = std::min(mechanisms_.step, kWorthwhile * choice.worth());
+    const double step = std::min(longest, kWorthwhile * choice.worth());
     const double scale = step * newton_scale(setting_.loss, clip, margins);
     std::vector<double> slopes, weights;
     for (std::size_t l = 0; l < leaves; ++l) {

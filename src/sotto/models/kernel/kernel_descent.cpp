@@ -11,6 +11,11 @@ namespace sotto {
 namespace {
 constexpr double kMomentum = 0.9;
 constexpr double kLeastFall = 0.01;  // of the loss of a record, on average, that features are worth
+constexpr double kSureFall = 3;      // standard deviations of noise
+constexpr double kWideClip = 1.5;    // of the clip: where figures for the worth are cut
+// What of the measured worth counts as nothing and as all: it is measured on the records that the
+// model was fitted to, and is too high where the model is mostly noise.
+constexpr double kNoWorth = 0.35, kFullWorth = 0.9;
 }  // namespace
 
 // Noise, or none for a run that is NOT PRIVATE.
@@ -46,7 +51,7 @@ void KernelDescent::centre(const KernelStage& stage, FeatureDesign& design, cons
 }
 
 KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, Progress& progress,
-                                          bool goes_on) const {
+                                          GoesOn goes_on) const {
   std::vector<bool> numeric;
   for (std::size_t j = 0; j < setting_.columns.columns(); ++j)
     numeric.push_back(setting_.columns.is_numeric(j));
@@ -60,7 +65,12 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   bool speaks_for_all = true;  // the trial, for all features
   FeatureSizes shared;         // as the trial found them worth
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const KernelStage& stage = i == 2 && !speaks_for_all ? *mechanisms_.otherwise : stages[i];
+    KernelStage stage = i == 2 && !speaks_for_all ? *mechanisms_.otherwise : stages[i];
+    if (i == 2 && !speaks_for_all && goes_on == GoesOn::instead) {
+      reached.left = stage.rounds / 2;
+      stage.time *= 1 - static_cast<double>(reached.left) / static_cast<double>(stage.rounds);
+      stage.rounds -= reached.left;
+    }
     const FeatureSizes& sizes = i == 2 && speaks_for_all ? shared : stage.sizes;
     FeatureDesign design = FeatureDesign::draw(sizes, reached.scales, numeric, uses, found, rng);
     FeatureRows features(records, design);
@@ -70,8 +80,12 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
     KernelModel::Part& part =
         reached.model.parts.emplace_back(KernelModel::Part{.design = map.design()});
     const double noise = descend(stage, rows, state, part, rng, progress);
-    if (i + 1 == stages.size() && !goes_on) break;
+    if (i + 1 == stages.size() && goes_on == GoesOn::no && !mechanisms_.worth) break;
     std::vector<float> reached_margins = rows.margins(part.parameters);
+    if (i + 1 == stages.size() && goes_on == GoesOn::no) {
+      before = std::move(reached_margins);
+      break;
+    }
     if (i == 1 && stages.size() > 2) {
       speaks_for_all = improves(records, before, reached_margins, state.clip, rng);
       if (!speaks_for_all) {
@@ -85,13 +99,51 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
     if (i == 0 && mechanisms_.pairs)
       found = found_pairs(records, reached.scales, uses, before, state.clip, rng);
   }
-  if (goes_on) {
+  if (mechanisms_.worth) believe(records, state.clip, reached.model, before, rng);
+  if (goes_on != GoesOn::no) {
     reached.uses = std::move(uses);
     reached.margins = std::move(before);
     reached.found = std::move(found);
     reached.clip = state.clip;
   }
   return reached;
+}
+
+// λ = 1 + Σ f·e/Σ f², f what the model says beyond its intercept and e what is left of a target, is
+// how far the model is to be believed: with λ·f squared residuals are the smallest. A record adds
+// f·e and f² in units of (1.5·clip)², each cut at 1: ℓ2 ≤ √2. Features are centred, so that
+// intercepts stay as they are, and where nothing was found a prediction is the mean.
+void KernelDescent::believe(const BinnedRows& records, double clip, KernelModel& model,
+                            std::span<float> margins, Rng& rng) const {
+  constexpr double kSteps = 1 / KernelMechanisms::kCountUnit;
+  double base = 0;
+  for (const KernelModel::Part& part : model.parts)
+    base += part.parameters[0][0] * FeatureMap::intercept();
+  struct Sums {
+    std::int64_t left = 0, squares = 0;
+  };
+  std::vector<Sums> partial(thread_count(0));
+  const double wide = kWideClip * clip;
+  const auto cut = [&](double x) { return std::isfinite(x) ? std::clamp(x / wide, -1.0, 1.0) : 0; };
+  records.for_parts([&](std::size_t first, std::size_t end, unsigned thread) {
+    for (std::size_t i = first; i < end; ++i) {
+      const auto m = static_cast<double>(margins[i]);
+      const double f = cut(m - base), e = cut(static_cast<double>(records.target(i)) - m);
+      partial[thread].left += static_cast<std::int64_t>(f * e * kSteps);
+      partial[thread].squares += static_cast<std::int64_t>(f * f * kSteps);
+    }
+  });
+  int128 left = 0, squares = 0;
+  for (const Sums& part : partial) left += part.left, squares += part.squares;
+  const std::vector<double> noisy = noised(*mechanisms_.worth, {left, squares}, rng);
+  const double measured =
+      1 + noisy[0] / std::max(noisy[1], std::max(1.0, mechanisms_.worth->scale()));
+  const double worth = std::clamp((measured - kNoWorth) / (kFullWorth - kNoWorth), 0.0, 1.0);
+  for (KernelModel::Part& part : model.parts) {
+    for (std::size_t c = 1; c < part.parameters[0].size(); ++c) part.parameters[0][c] *= worth;
+    part.noise *= worth;
+  }
+  for (float& m : margins) m = static_cast<float>(base + worth * (static_cast<double>(m) - base));
 }
 
 // Σ of what each record's loss falls by, at most 1 up or down.
@@ -115,7 +167,8 @@ bool KernelDescent::improves(const BinnedRows& records, std::span<const float> b
   int128 total = 0;
   for (const std::int64_t part : partial) total += part;
   const double fall = noised(*mechanisms_.trial, {total}, rng)[0];
-  return fall > kLeastFall * setting_.rows;
+  const double noise = private_ ? mechanisms_.trial->scale() : 0;
+  return fall > std::max(kLeastFall * setting_.rows, kSureFall * noise);
 }
 
 std::vector<PairCredit> KernelDescent::found_pairs(const BinnedRows& records,

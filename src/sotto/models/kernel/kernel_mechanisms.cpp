@@ -10,12 +10,12 @@
 namespace sotto {
 namespace {
 
-constexpr double kSmallMu = 0.14, kLargeMu = 0.25;       // about ε = 0.5 and 1 at δ = 1e-5
-constexpr double kThreeStages = 1500;                    // records for each unit of noise
-constexpr std::uint64_t kFewestRounds = 6;               // of three stages
-constexpr double kMainShare = 0.1, kTrialShare = 0.2;    // of the descent, the rest for the third
-constexpr double kPairsShare = 0.06, kTrialTest = 0.02;  // of all
-constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
+constexpr double kSmallMu = 0.14, kLargeMu = 0.25;     // about ε = 0.5 and 1 at δ = 1e-5
+constexpr double kThreeStages = 1500;                  // records for each unit of noise
+constexpr std::uint64_t kFewestRounds = 6;             // of three stages
+constexpr double kMainShare = 0.1, kTrialShare = 0.2;  // of the descent, the rest for the third
+constexpr double kPairsShare = 0.08, kTrialTest = 0.02, kWorthShare = 0.02;  // of all
+constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;                // τ of a round
 // From so many records per unit of noise on κ grows like the root of their number, up to a limit.
 constexpr double kFarSignal = 3500, kFurthest = 2.5;
 constexpr double kWaveRoom = 1.2e7;  // pairs × records: what a round walks through
@@ -112,13 +112,16 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
                of_leaves = sizes.trees > 0 ? 0.03 : 0;
   const std::size_t looked_at = PairScan::columns_of(s.columns.columns(), s.outputs);
   const double of_pairs = three && sizes.trees > 0 && looked_at > 1 ? kPairsShare : 0,
-               of_trial = three ? kTrialTest : 0;
+               of_trial = three ? kTrialTest : 0,
+               of_worth = s.loss == MarginLoss::number ? kWorthShare : 0;
   if (of_pairs > 0)
     pairs = noise(s, rho * of_pairs, up(root(PairScan::pairs_of(looked_at)) * moved),
                   PairScan::kUnit, PairScan::pairs_of(looked_at) * PairScan::kCells * s.outputs);
   if (three) trial = noise(s, rho * of_trial, moved, kCountUnit, 1);
-  double descent = rho * (1 - share_of_marginals(mu) - of_waves - of_leaves - of_pairs - of_trial) *
-                   (1 - 0x1p-40);
+  if (of_worth > 0) worth = noise(s, rho * of_worth, up(root(2) * moved), kCountUnit, 2);
+  double descent =
+      rho * (1 - share_of_marginals(mu) - of_waves - of_leaves - of_pairs - of_trial - of_worth) *
+      (1 - 0x1p-40);
   if (s.loss == MarginLoss::number) {
     residuals = noise(s, descent * kResidualShare / kResidualReleases, 1, kCountUnit, 1);
     descent *= 1 - kResidualShare;
@@ -145,8 +148,8 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
     const double whole_time = further * kappa(s.loss, features.trees > 0) * signal;
     stage.time = std::min(share * whole_time, longest * steps);
     const std::size_t dimension = 1 + main + 2 * features.fourier + (features.trees << kTreeDepth);
-    stage.gradient =
-        noise(s, descent * share / steps, moved, KernelRows::kUnit, dimension * s.outputs);
+    stage.rho = descent * share / steps;
+    stage.gradient = noise(s, stage.rho, moved, KernelRows::kUnit, dimension * s.outputs);
     return stage;
   };
   for (std::size_t i = 0; i < shares.size(); ++i)
@@ -160,6 +163,7 @@ Event KernelMechanisms::event() const {
   if (residuals) all.push_back(repeat(residuals->event(), kResidualReleases));
   if (pairs) all.push_back(pairs->event());
   if (trial) all.push_back(trial->event());
+  if (worth) all.push_back(worth->event());
   for (const KernelStage& stage : stages) {
     if (stage.waves) all.push_back(stage.waves->event());
     if (stage.leaves) all.push_back(stage.leaves->event());

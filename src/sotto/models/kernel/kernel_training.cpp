@@ -55,6 +55,8 @@ class KernelTraining final : public TrainingPlan {
     if (private_ && mechanisms_.trial)
       e.words += fmt::format("; between stages noisy sums of {}what the loss fell by",
                              mechanisms_.pairs ? "residuals in pairs of columns and of " : "");
+    if (private_ && mechanisms_.worth)
+      e.words += "; in the end two noisy sums that say how far predictions are to be shrunk";
     e.figures = {
         {"steps", mechanisms_.rounds()}, {"waves", 2 * sizes.fourier}, {"trees", sizes.trees}};
     return e;

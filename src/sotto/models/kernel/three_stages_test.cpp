@@ -133,6 +133,56 @@ TEST(ThreeStages, AMislabelledRecordMovesTheTrialByWhatIsDeclared) {
   }
 }
 
+// One record far from all others, for whom both products are as large as they can be.
+TEST(ThreeStages, ARecordMovesTheWorthOfANumberByWhatIsDeclared) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    for (const std::size_t copies : {1, 2}) {
+      const TrainingRequest request =
+          asked(kMuch, {{"iterations", {"40"}}, {"waves", {"20"}}, {"trees", {"20"}}});
+      Facts facts = facts_for(kernel_family(), schema(relation, kNumber, 400), request);
+      facts.contributions = copies;
+      const bool replaced = facts.relation == Relation::replace_one;
+      // Targets near the product of two columns; the last record has the opposite of it.
+      auto all = records(400, kNumber, 3), neighbour = all;
+      all.insert(all.end(), copies, {.95, .95, "w", "true", "-1"});
+      if (replaced) neighbour.insert(neighbour.end(), copies, {.95, .95, "w", "true", "1"});
+      const auto on = [&](const std::vector<Record>& data, std::size_t nulls) {
+        return [&, nulls](Rng& rng) {
+          Table table = table_of(data, *facts.encoder);
+          for (std::size_t i = 0; i < nulls; ++i) crossed::add_null(table);
+          return train(table, facts, request, rng).event();
+        };
+      };
+      const auto a = replay::record(5, on(all, 0)),
+                 b = replay::record(
+                     5, on(neighbour, facts.relation == Relation::zero_out ? copies : 0), &a);
+      EXPECT_EQ(replay::difference(a, b), "") << relation << " " << copies;
+      ASSERT_EQ(a.queries.back().values.size(), 2u);
+      const double moved = static_cast<double>(replay::norm_of_difference(
+                               a.queries.back().values, b.queries.back().values, Norm::l2)) /
+                           a.queries.back().sensitivity;
+      EXPECT_GT(moved, replaced ? 0.3 : 0.9) << relation << " " << copies;
+    }
+  }
+}
+
+// Noise only: without it every prediction would be off by as much as the budget is small.
+TEST(ThreeStages, WhereNothingIsFoundANumberIsPredictedByItsMean) {
+  const TrainingRequest request = asked(Budget::zcdp(0.03));
+  const Facts facts = facts_for(kernel_family(), schema("add_remove", kNumber, 8000), request);
+  std::mt19937 random(4);
+  const auto drawn = [&](std::size_t count) {
+    auto all = records(count, kNumber, static_cast<unsigned>(random()));
+    for (Record& r : all) r.y = random() % 2 == 0 ? "0.8" : "-0.2";
+    return all;
+  };
+  Rng rng = Rng::insecure_seed(3);
+  const TrainedModel model = train(table_of(drawn(8000), *facts.encoder), facts, request, rng);
+  const Evaluation reached =
+      evaluate(false, model.value()->score(table_of(drawn(2000), *facts.encoder)));
+  EXPECT_GT(reached.regression.r2, -0.03);
+}
+
 TEST(ThreeStages, APlanNamesAllThatIsReleased) {
   const auto words = [](const char* trees, std::size_t rows) {
     const TrainingRequest request =
@@ -279,6 +329,33 @@ TEST(PairScan, FindsThePairsThatCountTogetherAndNoOthers) {
   }
   for (double& x : noisy) x = noise(rng);
   EXPECT_TRUE(scan.credits(noisy, 20, 4000).empty());
+}
+
+// A slope along one column times a bowl along the other: one coordinate among 49 of noise.
+TEST(PairScan, FindsSmoothPairsThatNoiseInAllCellsWouldHide) {
+  const Scanned on(kNumber);
+  const PairScan scan(on.scales, std::vector<double>(4, 0.25), 4, 1);
+  constexpr std::size_t k = PairScan::kCuts;
+  std::mt19937 rng(2);
+  std::normal_distribution<double> noise(0, 20);
+  std::size_t found = 0, others = 0, of_noise = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    std::vector<double> noisy(PairScan::pairs_of(4) * PairScan::kCells);
+    for (double& x : noisy) x = noise(rng);
+    of_noise += scan.credits(noisy, 20, 4000).size();
+    // Pair (0, 1), Σ R² about 150², 1.2 standard deviations of noise alone.
+    for (std::size_t a = 0; a < k; ++a)
+      for (std::size_t b = 0; b < k; ++b) {
+        const double x = (static_cast<double>(a) - 3.5) / 6.48,
+                     y = (static_cast<double>(b) - 3.5) * (static_cast<double>(b) - 3.5) - 5.25;
+        noisy[a * k + b] += 150 * x * y / 12.96;
+      }
+    for (const PairCredit& pair : scan.credits(noisy, 20, 4000))
+      (pair.first == 0 && pair.second == 1 ? found : others)++;
+  }
+  EXPECT_GT(found, 36u);
+  EXPECT_LT(others, 12u);
+  EXPECT_LT(of_noise, 14u);
 }
 
 TEST(PairScan, TablesStaySmall) {

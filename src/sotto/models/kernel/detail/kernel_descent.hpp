@@ -31,8 +31,15 @@ class KernelDescent {
     std::vector<float> margins = {};
     std::vector<PairCredit> found = {};  // pairs of columns that say something together
     double clip = 1;                     // of the last residuals
+    // Rounds of the third stage that are left to whoever goes on: half, where the trial found
+    // nothing.
+    std::uint64_t left = 0;
   };
-  Reached run(const BinnedRows& records, Rng& rng, Progress& progress, bool goes_on = false) const;
+  // Whether somebody goes on from what is reached; instead: and takes half of the rounds of the
+  // third stage where the trial finds nothing.
+  enum class GoesOn { no, after, instead };
+  Reached run(const BinnedRows& records, Rng& rng, Progress& progress,
+              GoesOn goes_on = GoesOn::no) const;
 
  private:
   struct State {
@@ -43,6 +50,9 @@ class KernelDescent {
                              Rng& rng) const;
   void centre(const KernelStage& stage, FeatureDesign& design, const FeatureRows& rows,
               Rng& rng) const;
+  // Shrinks what was fitted, and the margins, towards the mean as far as it is noise.
+  void believe(const BinnedRows& records, double clip, KernelModel& model, std::span<float> margins,
+               Rng& rng) const;
   bool improves(const BinnedRows& records, std::span<const float> before,
                 std::span<const float> after, double clip, Rng& rng) const;
   std::vector<PairCredit> found_pairs(const BinnedRows& records,

@@ -29,6 +29,7 @@ struct KernelStage {
   std::optional<LatticeNoise> waves = {}, leaves = {};
   std::uint64_t rounds = 0;
   double time = 0;  // τ
+  double rho = 0;   // of a round
   std::optional<LatticeNoise> gradient = {};
 };
 
@@ -44,6 +45,7 @@ struct KernelMechanisms {
   std::optional<KernelStage> otherwise;
   std::optional<LatticeNoise> pairs;  // after main effects, where trees are used
   std::optional<LatticeNoise> trial;  // how much the trial made the loss smaller
+  std::optional<LatticeNoise> worth;  // of a number: how far the model is to be believed
 
   KernelMechanisms(const KernelSetting& setting, double rho);
   Event event() const;

@@ -11,7 +11,8 @@
 //            sums, of ℓ2 norm ≤ √pairs a record; leaf counts, one in each of T
 //            trees, ℓ2 ≤ √T; for a number, five sums of squared residuals in [0, 1]; R gradient
 //            sums, ℓ2 ≤ 1 (kernel_rows.hpp); with three stages sums of residuals in the cells of P
-//            pairs, ℓ2 ≤ √P, and the sum of what each record's loss fell by, at most 1 up or down.
+//            pairs, ℓ2 ≤ √P, and the sum of what each record's loss fell by, at most 1 up or down;
+//            for a number, in the end, two sums of products in [−1, 1], ℓ2 ≤ √2.
 //            replace_one: twice as far (√2 for counts, 1 for squared residuals). The event lists
 //            them; every iterate may be seen. A third stage on main effects alone releases fewer
 //            coordinates with the same noise: less than what the event says.
@@ -19,7 +20,8 @@
 //            R steps of total time τ = η·R add prediction noise of about c·τ/(n·μ), μ = √(2ρ) of
 //            the descent, whatever R and the number of features are. So τ = κ·n·μ, and R is chosen
 //            for stability alone. c of a number: 1.2 noisy root mean square residuals, released
-//            again as the residuals shrink. n is the declared number of rows.
+//            again as the residuals shrink. n is the declared number of rows. Predictions of a
+//            number are shrunk to their mean where they are mostly noise.
 // Numerics   All sums are exact integers, noise is exact; the rest is post-processing.
 // Reference  [RR07], [BST14]; docs/math/kernel.md.
 #pragma once

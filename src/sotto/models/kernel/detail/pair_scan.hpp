@@ -10,7 +10,9 @@
 //            of its parts. The rest of pure noise has an expected square of F·σ² with a known F, 49
 //            for even shares, and what chance puts into the cells of n records has one of about n:
 //            so Σ G²/σ² − F − n/σ² has expectation ≤ 0 where columns do not act together. What is
-//            below three standard deviations counts as nothing.
+//            below three standard deviations counts as nothing. Where no pair has five, the same
+//            is asked of four products of shapes (even steps and a bowl along each column): of
+//            pairs that act smoothly one coordinate has all of the signal and little of the noise.
 // Numerics   64-bit sums of steps of 2^−20, for up to 2^40 records.
 // Reference  docs/math/kernel.md.
 #pragma once
