@@ -63,10 +63,9 @@ bool FewLosses::add(const LawRun& run) {
   slack_ += 64 * kUlp * uses * largest;
   while (atoms.size() < 3) atoms.push_back({0, 0, 0});
   std::vector<Total> next;
-  for (std::uint64_t i = 0; i <= run.count; ++i) {
-    if (m < 2 && i < run.count) continue;
-    for (std::uint64_t j = 0; i + j <= run.count; ++j) {
-      if (m < 3 && i + j < run.count) continue;
+  // Uses of a loss that is not there are none: the last loss that is has what the others leave.
+  for (std::uint64_t i = m < 2 ? run.count : 0; i <= run.count; ++i) {
+    for (std::uint64_t j = m < 3 ? run.count - i : 0; i + j <= run.count; ++j) {
       const double a = static_cast<double>(i), b = static_cast<double>(j), c = uses - a - b;
       const double ways =
           std::lgamma(uses + 1) - std::lgamma(a + 1) - std::lgamma(b + 1) - std::lgamma(c + 1);

@@ -62,6 +62,18 @@ TEST(FewLosses, AreOfTheLawsThatHaveThem) {
   EXPECT_FALSE(FewLosses::of({used(folded(sampled_law(approximate_law(1, 0), 0.1)), 2)}));
 }
 
+// One loss has one total, however often it is used.
+TEST(FewLosses, OneLossHasOneTotal) {
+  LossLaw one;
+  one.atoms = {{0, 1 - 1e-15, 1 - 1e-15}};
+  one.p_infinite = one.q_infinite = 1e-15;
+  const auto few = FewLosses::of({used(one, std::uint64_t{1} << 40)});
+  ASSERT_TRUE(few);
+  const double expected = -std::expm1(0x1p40 * std::log1p(-1e-15));
+  EXPECT_GE(few->upper(1, false), expected);
+  EXPECT_LE(few->lower(1, false), expected);
+}
+
 // Draws of one in a hundred million that lose 2000: δ is all but what they are likely.
 TEST(FewLosses, RareDrawsBesideNoiseAreBoundedUpToTheLastOfDelta) {
   const LossLaw rare = sampled_law(approximate_law(2000, 0), 1e-8);
