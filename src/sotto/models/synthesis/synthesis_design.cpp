@@ -30,8 +30,8 @@ constexpr double kPartOfTriple = 0.05, kNoiseOfTriple = 0.2, kSureTriples = 0.01
 constexpr std::size_t kMostTriples = 4;
 constexpr std::uint32_t kFewestOfTriple = 4, kMostOfTriple = 6;
 // Trends where the records are less than kTrendsUpTo deviations of the noise that all of the budget
-// would leave in a column: of more, tables of pairs say more. They have as much as leaves one of them kSureTrends of the records of noise, what checks the
-// prediction as much as leaves kSureCheck.
+// would leave in a column: of more, tables of pairs say more. They have as much as leaves one of
+// them kSureTrends of the records of noise, what checks them as much as leaves kSureCheck.
 constexpr double kTrendsUpTo = 120, kSureTrends = 0.04, kLeastForTrends = 0.005,
                  kMostForTrends = 0.1, kSureCheck = 0.03, kLeastForCheck = 0.002,
                  kMostForCheck = 0.04;

@@ -237,8 +237,8 @@ TEST(SynthesisDesign, TrendsAndTheirCheckHaveTheNoiseOfTheirSensitivity) {
   }
 }
 
-// Few records and many columns: trends and their check; and, with a larger budget, triples among few
-// pairs, which no other case replays. One record more than the relation allows is caught.
+// Few records and many columns: trends and their check; and, with a larger budget, triples among
+// few pairs, which no other case replays. One record more than the relation allows is caught.
 TEST(Synthesis, TrendsAndTriplesOfFewRecordsReplayWithinTheSensitivity) {
   constexpr std::size_t kMore = 11;  // 15 columns: more pairs than scores can be trusted for
   std::mt19937 random(2);
