@@ -10,7 +10,8 @@
 //            by at most 2. slope() is post-processing.
 // Method     f of a class is P(t | x) − P(t), of a number (E[s | x] − E[s])·v with ranks s of
 //            levels and v = ±1 for the upper and lower half of them; in units of twice its root
-//            mean square among records of the model. If the model held, both sums would be the same on average.
+//            mean square among records of the model. If the model held, both sums would be the
+//            same on average.
 // Reference  docs/math/synthesis.md.
 #pragma once
 
