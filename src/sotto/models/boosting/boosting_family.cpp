@@ -8,9 +8,10 @@
 namespace sotto {
 namespace {
 
-// Records for each unit of noise: from the first on trees are better after a kernel model than
-// alone; from the second on, for two classes, better than that model alone.
-constexpr double kStartSignal = 2500, kBestOfClasses = 10000;
+// Records for each unit of noise: from the first two on (of two classes, of a number) trees are
+// better after a kernel model than alone; from the third on, for two classes, better than that model
+// alone.
+constexpr double kStartOfClasses = 2500, kStartOfNumber = 1500, kBestOfClasses = 10000;
 
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // trees cut by themselves
@@ -27,7 +28,8 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
   const bool after_kernel =
       request.method == "after_kernel" ||
       (request.method == "auto" &&
-       starts_smoothly(situation_of(facts, required_budget(request)), kStartSignal));
+       starts_smoothly(situation_of(facts, required_budget(request)),
+                       task == Task::classify ? kStartOfClasses : kStartOfNumber));
   return boosting_training(facts, request,
                            {.trees = request.options.maybe_whole("trees"),
                             .batch = request.options.whole("batch"),
@@ -37,7 +39,7 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
-  if (starts_smoothly(s, s.classes == 2 ? kBestOfClasses : kStartSignal))
+  if (starts_smoothly(s, s.classes == 2 ? kBestOfClasses : kStartOfNumber))
     return {0.95, "many records: smooth interactions first, then trees on what is left"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};

@@ -15,7 +15,7 @@ constexpr double kSureFall = 3;      // standard deviations of noise
 constexpr double kWideClip = 1.5;    // of the clip: where figures for the worth are cut
 // What of the measured worth counts as nothing and as all: it is measured on the records that the
 // model was fitted to, and is too high where the model is mostly noise.
-constexpr double kNoWorth = 0.35, kFullWorth = 0.9;
+constexpr double kNoWorth = 0.35, kFullWorth = 0.7;
 }  // namespace
 
 // Noise, or none for a run that is NOT PRIVATE.
@@ -127,7 +127,7 @@ void KernelDescent::believe(const BinnedRows& records, double clip, KernelModel&
   const auto cut = [&](double x) { return std::isfinite(x) ? std::clamp(x / wide, -1.0, 1.0) : 0; };
   records.for_parts([&](std::size_t first, std::size_t end, unsigned thread) {
     for (std::size_t i = first; i < end; ++i) {
-      const auto m = static_cast<double>(margins[i]);
+      const double m = std::clamp(static_cast<double>(margins[i]), -1.0, 1.0);  // as predicted
       const double f = cut(m - base), e = cut(static_cast<double>(records.target(i)) - m);
       partial[thread].left += static_cast<std::int64_t>(f * e * kSteps);
       partial[thread].squares += static_cast<std::int64_t>(f * f * kSteps);
