@@ -95,8 +95,8 @@ TEST(AfterKernel, ReplayOnNeighboursStaysWithinTheSensitivity) {
   }
 }
 
-// With targets of nothing but zeros the trial of the kernel model finds nothing, for some noise, and
-// trees take half of its last rounds: neighbours see the same, and no more is spent.
+// With targets of nothing but zeros the trial of the kernel model finds nothing, for some noise,
+// and trees take half of its last rounds: neighbours see the same, and no more is spent.
 TEST(AfterKernel, TreesThatTakeOverStayWithinTheSensitivityAndTheEvent) {
   for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
     TrainingRequest asked = request(1, "after_kernel", {{"trees", {"12"}}, {"batch", {"3"}}});

@@ -9,8 +9,8 @@ namespace sotto {
 namespace {
 
 // Records for each unit of noise: from the first two on (of two classes, of a number) trees are
-// better after a kernel model than alone; from the third on, for two classes, better than that model
-// alone.
+// better after a kernel model than alone; from the third on, for two classes, better than that
+// model alone.
 constexpr double kStartOfClasses = 2500, kStartOfNumber = 1500, kBestOfClasses = 10000;
 
 Schema prepare(Schema schema, const TrainingRequest&) {

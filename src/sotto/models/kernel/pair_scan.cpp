@@ -88,8 +88,8 @@ PairScan::Shares seen_by(const PairScan::Shares& shape, const PairScan::Shares& 
 
 // Σ over products of shapes of what a table says of them beyond noise and chance, in squares of the
 // noise `unit`; only those that stand out by `least` standard deviations. With x and y as seen by
-// the shares, Σ x_a·y_b·G_ab has variance |x|²·|y|² of noise, and of chance at most n times the mean
-// of x²·y² over records.
+// the shares, Σ x_a·y_b·G_ab has variance |x|²·|y|² of noise, and of chance at most n times the
+// mean of x²·y² over records.
 double credit_of_shapes(const double* table, std::size_t stride, const PairScan::Shares& p,
                         const PairScan::Shares& q, double unit, double rows, double least) {
   constexpr std::size_t k = PairScan::kCuts;
