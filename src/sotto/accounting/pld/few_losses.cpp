@@ -9,8 +9,9 @@ namespace sotto {
 namespace {
 
 constexpr double kMostTotals = 4096;
-constexpr double kLargestTotal = 4e6;   // of the losses added up
-constexpr std::size_t kMostLaws = 8;    // different ones
+constexpr double kLargestTotal = 4e6;  // of the losses added up
+constexpr std::size_t kMostLaws = 8;   // different ones
+constexpr double kMostSlack = 1e-6;
 constexpr double kUseError = 2e-13;     // of a mass of one use
 constexpr double kUnderflown = 1e-300;  // all masses below the smallest double together
 
@@ -23,6 +24,7 @@ std::optional<FewLosses> FewLosses::of(const std::vector<LawRun>& runs) {
   FewLosses few;
   for (const LawRun& run : runs)
     if (!few.add(run)) return std::nullopt;
+  if (!(few.slack_ < kMostSlack)) return std::nullopt;  // a grid is closer
   return few;
 }
 
@@ -61,10 +63,18 @@ bool FewLosses::add(const LawRun& run) {
   // Products and sums of a few terms, and the roundings of the losses themselves.
   shift_ += 64 * kUlp * uses * largest;
   slack_ += 64 * kUlp * uses * largest;
+  if (m == 1) {  // any number of uses, up to the largest
+    for (Total& t : totals_) {
+      t.loss += uses * atoms[0].loss;
+      t.log_p += uses * atoms[0].log_p;
+      t.log_q += uses * atoms[0].log_q;
+    }
+    return true;
+  }
   while (atoms.size() < 3) atoms.push_back({0, 0, 0});
   std::vector<Total> next;
-  // Uses of a loss that is not there are none: the last loss that is has what the others leave.
-  for (std::uint64_t i = m < 2 ? run.count : 0; i <= run.count; ++i) {
+  for (std::uint64_t i = 0; i <= run.count; ++i) {
+    // Of two losses the second has all uses that the first leaves.
     for (std::uint64_t j = m < 3 ? run.count - i : 0; i + j <= run.count; ++j) {
       const double a = static_cast<double>(i), b = static_cast<double>(j), c = uses - a - b;
       const double ways =

@@ -67,11 +67,27 @@ TEST(FewLosses, OneLossHasOneTotal) {
   LossLaw one;
   one.atoms = {{0, 1 - 1e-15, 1 - 1e-15}};
   one.p_infinite = one.q_infinite = 1e-15;
-  const auto few = FewLosses::of({used(one, std::uint64_t{1} << 40)});
+  const auto few = FewLosses::of({used(one, std::uint64_t{1} << 20)});
   ASSERT_TRUE(few);
-  const double expected = -std::expm1(0x1p40 * std::log1p(-1e-15));
+  const double expected = -std::expm1(0x1p20 * std::log1p(-1e-15));
   EXPECT_GE(few->upper(1, false), expected);
   EXPECT_LE(few->lower(1, false), expected);
+  // As many as a number holds: errors of so many uses are charged by a grid.
+  EXPECT_FALSE(FewLosses::of({used(one, ~std::uint64_t{0})}));
+}
+
+// A sample that nearly always holds the record: what is left without it is all but lost by rounding.
+TEST(FewLosses, LossesOfLargeSamplesAreRight) {
+  for (const double without : {0x1p-53, 1e-12, 1e-8, 1e-3}) {
+    for (const double l : {-37.42, -35.82, -19.22, -2.0, -0.3}) {
+      const double gamma = 1 - without;
+      const long double expected =
+          std::log((1 - static_cast<long double>(gamma)) +
+                   static_cast<long double>(gamma) * std::exp(static_cast<long double>(l)));
+      EXPECT_NEAR(sampled_loss(l, gamma), static_cast<double>(expected), 1e-14 * std::abs(l))
+          << without << " " << l;
+    }
+  }
 }
 
 // Draws of one in a hundred million that lose 2000: δ is all but what they are likely.

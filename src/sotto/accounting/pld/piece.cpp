@@ -44,7 +44,9 @@ double sampled_reverse(double epsilon, double gamma, const Base& base) {
 double sampled_loss(double l, double gamma) {
   if (gamma == 1) return l;
   if (l > 30) return l + std::log(gamma) + std::log1p((1 - gamma) / gamma * std::exp(-l));
-  return std::log1p(gamma * std::expm1(l));
+  const double x = gamma * std::expm1(l);
+  // Near −1 nothing would be left of what a sample without the record keeps, 1 − γ.
+  return x > -0.5 ? std::log1p(x) : std::log((1 - gamma) + gamma * std::exp(l));
 }
 
 double base_loss(double sampled, double gamma) {
@@ -70,7 +72,9 @@ PieceNode GaussianPiece::at(double z) const {
   if (gamma == 1) return {weight * phi(z - mu), q, l};
   if (l > 30) return {weight * gamma * phi(z - mu) + (1 - gamma) * q, q, sampled_loss(l, gamma)};
   const double x = gamma * std::expm1(l);
-  return {q + q * x, q, std::log1p(x)};
+  if (x > -0.5) return {q + q * x, q, std::log1p(x)};
+  const double kept = (1 - gamma) + gamma * std::exp(l);
+  return {q * kept, q, std::log(kept)};
 }
 
 double GaussianPiece::where(double loss, double) const {

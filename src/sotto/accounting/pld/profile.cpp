@@ -241,10 +241,14 @@ CertifiedInterval PrivacyProfile::answer(const Question& question, Direction dir
       return std::max(direction == Direction::addition ? 0 : bound(false),
                       direction == Direction::removal ? 0 : bound(true));
     };
-    known = solved(
-        question,
-        [&](double e) { return worse([&](bool reverse) { return few->upper(e, reverse); }); },
-        [&](double e) { return worse([&](bool reverse) { return few->lower(e, reverse); }); });
+    try {
+      known = solved(
+          question,
+          [&](double e) { return worse([&](bool reverse) { return few->upper(e, reverse); }); },
+          [&](double e) { return worse([&](bool reverse) { return few->lower(e, reverse); }); });
+    } catch (const AccountingError&) {
+      // What no ε holds for by these bounds is asked of a grid.
+    }
     if (question.wanted == Wanted::upper ||
         known.upper - known.lower <= question.tolerance * known.upper)
       return known;

@@ -11,8 +11,9 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kSampled = 1 << 15;  // records that say what is expected of pairs
-constexpr std::uint32_t kFine = 16;        // bins of a column
+constexpr std::size_t kSampled = 1 << 15;     // records that say what is expected of pairs
+constexpr std::uint32_t kFine = 16;           // bins of a column
+constexpr std::size_t kMostOfAllBins = 2560;  // of all columns, with those of levels
 constexpr std::uint32_t kScales[] = {16, 8, 4, 2};
 constexpr std::uint32_t kOfPair = 4;  // bins of each column of a pair, with the target
 constexpr std::uint32_t kOfTarget = 8;
@@ -26,7 +27,19 @@ constexpr double kTries = 200;                // of a record, at most
 bool EvenRecords::suits(const CellColumns& columns, const SynthesisModel& model,
                         std::uint64_t rows) {
   if (rows > kMostRecords || columns.columns() > kMostColumns) return false;
-  const auto small = [](const ColumnLevels& c) { return c.levels <= kMostLevels; };
+  std::size_t bins = 0;
+  for (std::size_t j = 0; j < columns.columns(); ++j) {
+    const ColumnLevels& c = model.columns[j];
+    // A file may say that the cells of a level are anywhere, and each would be a bin of its own.
+    std::size_t runs = 1;
+    for (std::size_t cell = 1; cell < c.level.size(); ++cell)
+      runs += c.level[cell] != c.level[cell - 1] ? 1 : 0;
+    const std::size_t own =
+        columns.is_numeric(j) ? std::max<std::size_t>(c.levels, runs) : c.levels;
+    if (own > kMostLevels) return false;
+    bins += own + kFine;
+  }
+  if (bins > kMostOfAllBins) return false;  // all pairs of them are held
   std::size_t among_themselves = 0;
   const auto simple = [&](const Marginal& m) {
     const bool with_target =
@@ -34,8 +47,7 @@ bool EvenRecords::suits(const CellColumns& columns, const SynthesisModel& model,
     if (m.columns.size() > 1 && !with_target) ++among_themselves;
     return m.columns.size() <= (with_target ? 3u : 2u);
   };
-  return std::ranges::all_of(model.columns, small) && std::ranges::all_of(model.measured, simple) &&
-         among_themselves <= columns.columns() / 2;
+  return std::ranges::all_of(model.measured, simple) && among_themselves <= columns.columns() / 2;
 }
 
 EvenRecords::EvenRecords(const CellColumns& columns, const SynthesisModel& model,

@@ -109,4 +109,14 @@ TEST(EvenRecords, FewOrNoRecordsAreLeftAsTheyAre) {
   }
 }
 
+// A model of a stranger may scatter the cells of a level: no bin for each of them.
+TEST(EvenRecords, ScatteredLevelsAreNotEvenedOut) {
+  Drawn drawn(true);
+  EXPECT_TRUE(EvenRecords::suits(drawn.columns, drawn.model, 100));
+  std::vector<std::uint32_t>& level = drawn.model.columns[0].level;
+  level.resize(2 * EvenRecords::kMostLevels);
+  for (std::size_t cell = 0; cell < level.size(); ++cell) level[cell] = cell % 2;
+  EXPECT_FALSE(EvenRecords::suits(drawn.columns, drawn.model, 100));
+}
+
 }  // namespace sotto::even_records_test

@@ -134,8 +134,10 @@ std::vector<int128> PairQueries::from_target(Source& source,
       for (std::size_t c = 0; c < levels; ++c) row += counts[at(c)], sum += expected[at(c)];
       for (std::size_t c = 0; c < levels; ++c) {
         // Steps, rounded down: together at most 1.
-        const auto p =
-            static_cast<std::int64_t>(expected[at(c)] / sum * kScoreSteps * (1 - 0x1p-30));
+        const double share = expected[at(c)] / sum;
+        const auto p = share >= 0 && share <= 1
+                           ? static_cast<std::int64_t>(share * kScoreSteps * (1 - 0x1p-30))
+                           : 0;
         score += far(counts[at(c)] * kScoreSteps - row * p);
       }
     }

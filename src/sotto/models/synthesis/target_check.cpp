@@ -108,7 +108,7 @@ std::vector<int128> TargetCheck::sums(Source& source) const {
       double said = 0;
       for (std::size_t k = 0; k < p.size(); ++k) said += p[k] * excess(p, k);
       const auto steps = [](double x) {
-        return std::llround(std::clamp(x, -1.0, 1.0) * kScoreSteps);
+        return std::isfinite(x) ? std::llround(std::clamp(x, -1.0, 1.0) * kScoreSteps) : 0LL;
       };
       total[0] += steps(excess(p, read[target_]));
       total[1] += steps(said);
