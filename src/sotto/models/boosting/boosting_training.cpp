@@ -117,7 +117,8 @@ void Mechanisms::take_over(const Setting& s, double left, double distance) {
   if (size > third.gradient->dimension() || !(1.01 * sigma < kMaxNoiseScale)) return;
   const double steps = up(up(distance * s.contributions) / unit);
   instead.emplace(s.relation, Budget::zcdp(rho), unit, Distance{.l1 = steps, .l2 = steps}, size);
-  const double taken = static_cast<double>(third.rounds / 2);
+  const std::uint64_t half = third.rounds / 2;
+  const auto taken = static_cast<double>(half);
   const double all = left + rho * taken;
   const double moved = contribution_factor(s.relation) * s.contributions;
   step_instead = std::min(

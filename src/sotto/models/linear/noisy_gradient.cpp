@@ -238,7 +238,7 @@ GradientRows::Slopes slopes_of(Loss loss, std::size_t outputs, const GradientRow
 
 NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation relation,
                                      std::uint64_t rows, std::size_t dimension, double rho)
-    : options_(settled(options, relation, rows, dimension, rho)),
+    : options_(settled(std::move(options), relation, rows, dimension, rho)),
       relation_(relation),
       rows_(rows),
       dimension_(dimension),

@@ -198,7 +198,7 @@ std::vector<double> TrendQueries::table(std::size_t column, const std::vector<do
     const double middle = (low + high) / 2;
     (reached(tilted(s.share, t.share, score, middle)) < goal ? low : high) = middle;
   }
-  const std::vector<double> table = tilted(s.share, t.share, score, low);
+  std::vector<double> table = tilted(s.share, t.share, score, low);
   if (before) return table;
   std::vector<double> turned;
   for (std::size_t c = 0; c < width; ++c)
