@@ -76,7 +76,7 @@ TEST(FewLosses, OneLossHasOneTotal) {
   EXPECT_FALSE(FewLosses::of({used(one, ~std::uint64_t{0})}));
 }
 
-// A sample that nearly always holds the record: what is left without it is all but lost by rounding.
+// A sample that nearly always holds the record: what is left without it must not be rounded away.
 TEST(FewLosses, LossesOfLargeSamplesAreRight) {
   for (const double without : {0x1p-53, 1e-12, 1e-8, 1e-3}) {
     for (const double l : {-37.42, -35.82, -19.22, -2.0, -0.3}) {
