@@ -97,6 +97,25 @@ TEST(ThreeStages, ReplayOnNeighboursStaysWithinTheSensitivity) {
   }
 }
 
+// The same run on all records and on neighbours without so many of them, which are null records
+// where a relation has these.
+std::pair<replay::Recording, replay::Recording> recorded(const Facts& facts,
+                                                         const TrainingRequest& request,
+                                                         const std::vector<Record>& all,
+                                                         const std::vector<Record>& neighbour,
+                                                         std::size_t fewer) {
+  const auto on = [&](const std::vector<Record>& data, std::size_t nulls) {
+    return [&, nulls](Rng& rng) {
+      Table table = table_of(data, *facts.encoder);
+      for (std::size_t i = 0; i < nulls; ++i) crossed::add_null(table);
+      return train(table, facts, request, rng).event();
+    };
+  };
+  const auto a = replay::record(5, on(all, 0));
+  return {a,
+          replay::record(5, on(neighbour, facts.relation == Relation::zero_out ? fewer : 0), &a)};
+}
+
 // All but the label of the last record is learnt, so the trial makes its loss much larger, and that
 // of its partner smaller.
 TEST(ThreeStages, AMislabelledRecordMovesTheTrialByWhatIsDeclared) {
@@ -110,16 +129,7 @@ TEST(ThreeStages, AMislabelledRecordMovesTheTrialByWhatIsDeclared) {
       auto all = records(400, kThree, 3), neighbour = all;
       all.insert(all.end(), copies, {.95, .95, "w", "true", "0"});
       if (replaced) neighbour.insert(neighbour.end(), copies, {.95, .95, "w", "true", "2"});
-      const auto on = [&](const std::vector<Record>& data, std::size_t nulls) {
-        return [&, nulls](Rng& rng) {
-          Table table = table_of(data, *facts.encoder);
-          for (std::size_t i = 0; i < nulls; ++i) crossed::add_null(table);
-          return train(table, facts, request, rng).event();
-        };
-      };
-      const auto a = replay::record(5, on(all, 0)),
-                 b = replay::record(
-                     5, on(neighbour, facts.relation == Relation::zero_out ? copies : 0), &a);
+      const auto [a, b] = recorded(facts, request, all, neighbour, copies);
       EXPECT_EQ(replay::difference(a, b), "") << relation << " " << copies;
       double moved = 0;
       for (std::size_t i = 0; i < a.queries.size(); ++i)
@@ -146,16 +156,7 @@ TEST(ThreeStages, ARecordMovesTheWorthOfANumberByWhatIsDeclared) {
       auto all = records(400, kNumber, 3), neighbour = all;
       all.insert(all.end(), copies, {.95, .95, "w", "true", "-1"});
       if (replaced) neighbour.insert(neighbour.end(), copies, {.95, .95, "w", "true", "1"});
-      const auto on = [&](const std::vector<Record>& data, std::size_t nulls) {
-        return [&, nulls](Rng& rng) {
-          Table table = table_of(data, *facts.encoder);
-          for (std::size_t i = 0; i < nulls; ++i) crossed::add_null(table);
-          return train(table, facts, request, rng).event();
-        };
-      };
-      const auto a = replay::record(5, on(all, 0)),
-                 b = replay::record(
-                     5, on(neighbour, facts.relation == Relation::zero_out ? copies : 0), &a);
+      const auto [a, b] = recorded(facts, request, all, neighbour, copies);
       EXPECT_EQ(replay::difference(a, b), "") << relation << " " << copies;
       ASSERT_EQ(a.queries.back().values.size(), 2u);
       const double moved = static_cast<double>(replay::norm_of_difference(
