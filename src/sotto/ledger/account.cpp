@@ -301,6 +301,10 @@ double Account::epsilon_left() const {
   return std::max(0.0, std::floor((dataset_.epsilon - epsilon()) * 1e12 + 0.5) / 1e12);
 }
 
+double Account::left() const {
+  return dataset_.rho > 0 ? std::max(0.0, dataset_.rho - rho()) : epsilon_left();
+}
+
 void Account::check_plan() const {
   if (plan_.empty()) return;
   Used all;

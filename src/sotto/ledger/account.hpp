@@ -57,6 +57,7 @@ class Account {
   double epsilon() const;  // spent, of the part that spent most
   double epsilon_of(const std::string& part) const;
   double epsilon_left() const;  // 0 or more
+  double left() const;          // of the cap, in ρ where it is one; 0 or more
   double rho() const;           // for a cap in ρ
   void check_plan() const;  // throws BudgetExceeded when all of the plan costs more than the cap
 

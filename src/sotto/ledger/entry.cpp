@@ -7,6 +7,7 @@
 
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
 #include "sotto/core/json_text.hpp"
 
 namespace sotto::ledger {
@@ -82,6 +83,17 @@ Entry entry_from_row(const Values& row) {
     damaged("it is not the JSON that is expected");
   }
   return e;
+}
+
+std::string select_entries(const std::string& rest) {
+  return fmt::format("SELECT {} FROM sotto_entries {}", kEntryColumns, rest);
+}
+
+std::vector<Event> released_events(const Entry& release) {
+  std::vector<Event> events;
+  for (const nlohmann::json& e : release.json.at("events"))
+    events.push_back(event_from_json(nlohmann::ordered_json(e)));
+  return events;
 }
 
 }  // namespace sotto::ledger

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "sotto/core/event.hpp"
 #include "sotto/ledger/database.hpp"
 
 namespace sotto::ledger {
@@ -38,5 +40,11 @@ bool resumes_are_noted(const Entry& reservation);
 // the row disagrees with its hash or body.
 Entry entry_from_row(const Values& row);
 inline constexpr const char* kEntryColumns = "seq, kind, dataset, release_key, refers, body, hash";
+
+// The statement that reads rows of entries; rest: which ones and in what order.
+std::string select_entries(const std::string& rest);
+
+// What a reservation or charge pays for.
+std::vector<Event> released_events(const Entry& release);
 
 }  // namespace sotto::ledger
