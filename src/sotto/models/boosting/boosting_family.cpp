@@ -38,7 +38,7 @@ Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
   if (starts_smoothly(s))
-    return {0.95, "many records: smooth interactions first, then trees on what is left"};
+    return {0.95, "many records: smooth interactions first, trees on what they leave or instead"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
 }

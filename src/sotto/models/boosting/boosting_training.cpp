@@ -182,16 +182,19 @@ class BoostingTraining final : public TrainingPlan {
   Explanation explain() const override {
     const std::uint64_t trees = mechanisms_.rounds * setting_.options.batch;
     Explanation e{.method = !private_ ? "none" : mechanisms_.start ? "after_kernel" : "random"};
-    if (trees > 0) e.words = fmt::format("{} ", trees);
-    e.words += fmt::format("trees of up to {} leaves, {} at a time, on random intervals", kLeaves,
-                           setting_.options.batch);
-    if (mechanisms_.start)
-      e.words += fmt::format(", {} {} steps of a kernel model",
-                             trees > 0 ? "after" : "in the place of the last of",
-                             mechanisms_.start->rounds());
-    if (mechanisms_.instead)
-      e.words += fmt::format("{} where a trial of all features finds little",
-                             trees > 0 ? ", and in the place of the last of them" : "");
+    const std::string shape =
+        fmt::format("trees of up to {} leaves, {} at a time, on random intervals", kLeaves,
+                    setting_.options.batch);
+    const std::uint64_t steps = mechanisms_.start ? mechanisms_.start->rounds() : 0;
+    const char* const where = " where a trial of all features finds little";
+    if (trees > 0) {
+      e.words = fmt::format("{} {}", trees, shape);
+      if (steps > 0) e.words += fmt::format(", after {} steps of a kernel model", steps);
+      if (mechanisms_.instead) e.words += std::string(", and in the place of the last") + where;
+    } else {
+      e.words = fmt::format("{} steps of a kernel model; in the place of the last {}{}", steps,
+                            shape, where);
+    }
     if (private_)
       e.words += fmt::format(
           "; the sums of each leaf noised by a discrete Gaussian of standard deviation {:.4g}, "
