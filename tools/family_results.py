@@ -154,6 +154,67 @@ def signs(rows):
     return made(draw, [(-1, 1)] * 6, None, rows, 8)
 
 
+def signs_in_classes(rows):
+    """The same in two classes."""
+    def draw(rng):
+        x = [rng.uniform(-1, 1) for _ in range(6)]
+        return x + [coin(rng, (2.2 if x[0] * x[1] * x[2] > 0 else -2.2) + .8 * x[3] - .8 * x[4])]
+    return made(draw, [(-1, 1)] * 6, ["a", "b"], rows, 102)
+
+
+def wide(rows):
+    """Two signs that count together, in sixteen columns."""
+    def draw(rng):
+        x = [rng.uniform(-1, 1) for _ in range(16)]
+        return x + [coin(rng, (1.8 if x[0] * x[1] > 0 else -1.8) + x[2])]
+    return made(draw, [(-1, 1)] * 16, ["a", "b"], rows, 105)
+
+
+def plane(rows):
+    """Twelve columns that act alone, and evenly."""
+    place = random.Random(9)
+    slopes = [place.gauss(0, 1) for _ in range(12)]
+
+    def draw(rng):
+        x = [rng.gauss(0, 1) for _ in range(12)]
+        return [max(-3, min(3, t)) for t in x] + [sum(a * t for a, t in zip(slopes, x)) + rng.gauss(0, 2)]
+    return made(draw, [(-3, 3)] * 12, None, rows, 106)
+
+
+def gated(rows):
+    """A group of categories and steps of two numbers that count together, and what a second category and a third number say alone."""
+    place = random.Random(10)
+    group = [place.choice([-1, 1]) for _ in range(8)]
+    alone = [place.gauss(0, .6) for _ in range(8)]
+    values = list("stuvwxyz")
+
+    def draw(rng):
+        k, m = rng.randrange(8), rng.randrange(8)
+        x = [rng.random() for _ in range(5)]
+        sign = group[k] * (1 if x[0] > .5 else -1) * (1 if x[1] > .4 else -1)
+        return [values[k], values[m]] + x + [coin(rng, 2 * sign + alone[m] + x[2])]
+    return made(draw, [values, values] + [(0, 1)] * 5, ["a", "b"], rows, 107)
+
+
+def factors(rows):
+    """Twelve columns of two hidden ones; the class is whether these are far out."""
+    place = random.Random(11)
+    loads = [(place.gauss(0, 1), place.gauss(0, 1)) for _ in range(12)]
+
+    def draw(rng):
+        u, v = rng.gauss(0, 1), rng.gauss(0, 1)
+        return [max(-4, min(4, a * u + b * v + rng.gauss(0, .5))) for a, b in loads] + [coin(rng, 2 * (u * u + v * v - 3.5))]
+    return made(draw, [(-4, 4)] * 12, ["a", "b"], rows, 108)
+
+
+def product(rows):
+    """A product of three columns, and what two others say alone, in eight."""
+    def draw(rng):
+        x = [rng.uniform(-1, 1) for _ in range(8)]
+        return x + [4 * x[0] * x[1] * x[2] + .8 * x[3] + .5 * math.sin(3 * x[4]) + rng.gauss(0, .3)]
+    return made(draw, [(-1, 1)] * 8, None, rows, 109)
+
+
 def has(folder, name):
     return (folder / name).exists() or (folder / f"{name}.gz").exists()
 
@@ -175,6 +236,11 @@ def sets(folders, limit):
                               ("board", "a checker board with a slope", board), ("clusters", "clusters in two classes", clusters),
                               ("crossed", "crossed categories", crossed), ("signs", "three signs that count together", signs)):
         found[name] = (title, lambda m=make: m(limit), limit, .2)
+    for name, title, make, rows in (("signs-classes", "three signs, two classes", signs_in_classes, 16000), ("wide", "two signs in sixteen columns", wide, 12000),
+                                    ("gated", "categories and steps that count together", gated, 16000), ("factors", "two hidden columns", factors, 12000),
+                                    ("product", "a product of three columns", product, 14000), ("plane", "a plane", plane, 8000)):
+        most = min(limit, rows * 5 // 4)
+        found[name] = (title, lambda m=make, r=most: m(r), most, .2)
     return found
 
 

@@ -8,18 +8,18 @@
 namespace sotto {
 namespace {
 
-// Records for each unit of noise: from the first two on (of two classes, of a number) trees are
-// better after a kernel model than alone; from the third on, for two classes, better than that
-// model alone.
-constexpr double kStartOfClasses = 2500, kStartOfNumber = 1500, kBestOfClasses = 10000;
+// Records for each unit of noise (of two classes, of a number): from there on trees are better after
+// a kernel model, or instead of its last rounds, than alone, and so is that model.
+constexpr double kStartOfClasses = 2500, kStartOfNumber = 1500;
 
 Schema prepare(Schema schema, const TrainingRequest&) {
   schema.basis = NumericBasis::linear;  // trees cut by themselves
   return schema;
 }
 
-bool starts_smoothly(const Situation& s, double from) {
-  return !s.pure && s.classes <= 2 && s.signal >= from;
+bool starts_smoothly(const Situation& s) {
+  return !s.pure && s.classes <= 2 &&
+         s.signal >= (s.classes == 2 ? kStartOfClasses : kStartOfNumber);
 }
 
 std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& request) {
@@ -27,9 +27,7 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
   check_target(facts, task, "boosting", "linear");
   const bool after_kernel =
       request.method == "after_kernel" ||
-      (request.method == "auto" &&
-       starts_smoothly(situation_of(facts, required_budget(request)),
-                       task == Task::classify ? kStartOfClasses : kStartOfNumber));
+      (request.method == "auto" && starts_smoothly(situation_of(facts, required_budget(request))));
   return boosting_training(facts, request,
                            {.trees = request.options.maybe_whole("trees"),
                             .batch = request.options.whole("batch"),
@@ -39,8 +37,8 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 Merit merit(const Situation& s) {
   if (s.pure) return {};
   if (s.classes > 2) return {0.5, "interactions of few columns"};
-  if (starts_smoothly(s, s.classes == 2 ? kBestOfClasses : kStartOfNumber))
-    return {0.95, "many records: smooth interactions first, then trees on what is left"};
+  if (starts_smoothly(s))
+    return {0.95, "many records: smooth interactions first, trees on what they leave or instead"};
   if (s.classes == 2) return {0.5, "interactions of few columns"};
   return {0.7, "few records: trees on the columns that matter"};
 }

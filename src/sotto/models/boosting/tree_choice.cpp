@@ -12,7 +12,6 @@ constexpr double kAgain = 0.3;         // an earlier set of columns
 constexpr std::size_t kMostFound = 8;  // pairs that come first
 constexpr double kByCredit = 0.6;      // of the drawing of new ones
 constexpr double kForgetSet = 0.3, kForgetColumn = 0.2, kForgetWorth = 1.0 / 64;
-constexpr double kOneColumn = 0.2, kTwoColumns = 0.4;  // else three
 
 // Which of the weights an even number in (0, Σ) falls on.
 template <class Weights>
@@ -41,8 +40,12 @@ double net_gain(std::span<const double> squares, std::span<const double> varianc
 }  // namespace
 
 TreeChoice::TreeChoice(std::vector<double> shares, std::size_t leaves,
-                       std::span<const PairCredit> found)
-    : shares_(std::move(shares)), drawn_by_(shares_), credit_(shares_.size()), leaves_(leaves) {
+                       std::span<const PairCredit> found, double three)
+    : shares_(std::move(shares)),
+      drawn_by_(shares_),
+      credit_(shares_.size()),
+      leaves_(leaves),
+      three_(three) {
   std::vector<PairCredit> pairs(found.begin(), found.end());
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const PairCredit& a, const PairCredit& b) { return a.credit > b.credit; });
@@ -70,7 +73,7 @@ std::vector<std::uint32_t> TreeChoice::draw_columns(Rng& rng) {
     }
   }
   const double u = even_draw(rng);
-  const std::size_t wanted = u < kOneColumn ? 1 : u < kOneColumn + kTwoColumns ? 2 : 3;
+  const std::size_t wanted = u >= 1 - three_ ? 3 : u < (1 - three_) / 3 ? 1 : 2;
   std::vector<double> weights = drawn_by_;
   std::vector<std::uint32_t> columns;
   while (columns.size() < std::min(wanted, weights.size())) {

@@ -10,12 +10,19 @@
 namespace sotto {
 namespace {
 constexpr double kMomentum = 0.9;
-constexpr double kLeastFall = 0.01;  // of the loss of a record, on average, that features are worth
-constexpr double kSureFall = 3;      // standard deviations of noise
-constexpr double kWideClip = 1.5;    // of the clip: where figures for the worth are cut
+constexpr double kSureFall = 3;        // standard deviations of noise
+constexpr double kLeftToOthers = 0.9;  // of the third stage, where a trial found little
+constexpr double kWideClip = 1.5;      // of the clip: where figures for the worth are cut
 // What of the measured worth counts as nothing and as all: it is measured on the records that the
 // model was fitted to, and is too high where the model is mostly noise.
 constexpr double kNoWorth = 0.35, kFullWorth = 0.7;
+
+// The same with fewer rounds.
+KernelStage shortened(KernelStage stage, std::uint64_t rounds) {
+  stage.time *= static_cast<double>(rounds) / static_cast<double>(stage.rounds);
+  stage.rounds = rounds;
+  return stage;
+}
 }  // namespace
 
 // Noise, or none for a run that is NOT PRIVATE.
@@ -52,9 +59,7 @@ void KernelDescent::centre(const KernelStage& stage, FeatureDesign& design, cons
 
 KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, Progress& progress,
                                           GoesOn goes_on) const {
-  std::vector<bool> numeric;
-  for (std::size_t j = 0; j < setting_.columns.columns(); ++j)
-    numeric.push_back(setting_.columns.is_numeric(j));
+  const std::vector<bool> numeric = numeric_columns();
   Reached reached;
   reached.scales = mechanisms_.marginals.run(records, label_of(setting_.loss), rng).value;
   std::vector<double> uses = drawing_shares(reached.scales);
@@ -67,9 +72,8 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   for (std::size_t i = 0; i < stages.size(); ++i) {
     KernelStage stage = i == 2 && !speaks_for_all ? *mechanisms_.otherwise : stages[i];
     if (i == 2 && !speaks_for_all && goes_on == GoesOn::instead) {
-      reached.left = stage.rounds / 2;
-      stage.time *= 1 - static_cast<double>(reached.left) / static_cast<double>(stage.rounds);
-      stage.rounds -= reached.left;
+      reached.left = static_cast<std::uint64_t>(kLeftToOthers * static_cast<double>(stage.rounds));
+      stage = shortened(stage, stage.rounds - reached.left);
     }
     const FeatureSizes& sizes = i == 2 && speaks_for_all ? shared : stage.sizes;
     FeatureDesign design = FeatureDesign::draw(sizes, reached.scales, numeric, uses, found, rng);
@@ -87,7 +91,9 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
       break;
     }
     if (i == 1 && stages.size() > 2) {
-      speaks_for_all = improves(records, before, reached_margins, state.clip, rng);
+      const double least =
+          goes_on == GoesOn::instead ? mechanisms_.little_fall : mechanisms_.least_fall;
+      speaks_for_all = improves(records, before, reached_margins, state.clip, least, rng);
       if (!speaks_for_all) {
         reached.model.parts.pop_back();
         continue;
@@ -99,7 +105,8 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
     if (i == 0 && mechanisms_.pairs)
       found = found_pairs(records, reached.scales, uses, before, state.clip, rng);
   }
-  if (mechanisms_.worth) believe(records, state.clip, reached.model, before, rng);
+  if (mechanisms_.worth)
+    reached.believed = believe(records, state.clip, reached.model, before, rng);
   if (goes_on != GoesOn::no) {
     reached.uses = std::move(uses);
     reached.margins = std::move(before);
@@ -109,12 +116,34 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   return reached;
 }
 
+void KernelDescent::go_on(const BinnedRows& records, std::uint64_t rounds, Reached& reached,
+                          Rng& rng, Progress& progress) const {
+  const KernelStage stage = shortened(*mechanisms_.otherwise, rounds);
+  // Past the half of all rounds, where residuals are measured no more.
+  State state{.clip = reached.clip,
+              .round = std::max(mechanisms_.rounds() - rounds, mechanisms_.rounds() / 2 + 5)};
+  const FeatureMap map(
+      FeatureDesign::draw(stage.sizes, reached.scales, numeric_columns(), reached.uses, {}, rng));
+  const KernelRows rows(FeatureRows(records, map.design()), map, records, reached.margins);
+  KernelModel::Part& part =
+      reached.model.parts.emplace_back(KernelModel::Part{.design = map.design()});
+  descend(stage, rows, state, part, rng, progress);
+  reached.margins = rows.margins(part.parameters);
+}
+
+std::vector<bool> KernelDescent::numeric_columns() const {
+  std::vector<bool> numeric;
+  for (std::size_t j = 0; j < setting_.columns.columns(); ++j)
+    numeric.push_back(setting_.columns.is_numeric(j));
+  return numeric;
+}
+
 // λ = 1 + Σ f·e/Σ f², f what the model says beyond its intercept and e what is left of a target, is
 // how far the model is to be believed: with λ·f squared residuals are the smallest. A record adds
 // f·e and f² in units of (1.5·clip)², each cut at 1: ℓ2 ≤ √2. Features are centred, so that
 // intercepts stay as they are, and where nothing was found a prediction is the mean.
-void KernelDescent::believe(const BinnedRows& records, double clip, KernelModel& model,
-                            std::span<float> margins, Rng& rng) const {
+double KernelDescent::believe(const BinnedRows& records, double clip, KernelModel& model,
+                              std::span<float> margins, Rng& rng) const {
   constexpr double kSteps = 1 / KernelMechanisms::kCountUnit;
   double base = 0;
   for (const KernelModel::Part& part : model.parts)
@@ -144,11 +173,13 @@ void KernelDescent::believe(const BinnedRows& records, double clip, KernelModel&
     part.noise *= worth;
   }
   for (float& m : margins) m = static_cast<float>(base + worth * (static_cast<double>(m) - base));
+  return worth;
 }
 
 // Σ of what each record's loss falls by, at most 1 up or down.
 bool KernelDescent::improves(const BinnedRows& records, std::span<const float> before,
-                             std::span<const float> after, double clip, Rng& rng) const {
+                             std::span<const float> after, double clip, double least,
+                             Rng& rng) const {
   constexpr double kSteps = 1 / KernelMechanisms::kCountUnit;
   const std::size_t outputs = setting_.outputs;
   std::vector<std::int64_t> partial(thread_count(0));
@@ -168,7 +199,7 @@ bool KernelDescent::improves(const BinnedRows& records, std::span<const float> b
   for (const std::int64_t part : partial) total += part;
   const double fall = noised(*mechanisms_.trial, {total}, rng)[0];
   const double noise = private_ ? mechanisms_.trial->scale() : 0;
-  return fall > std::max(kLeastFall * setting_.rows, kSureFall * noise);
+  return fall > std::max(least * setting_.rows, kSureFall * noise);
 }
 
 std::vector<PairCredit> KernelDescent::found_pairs(const BinnedRows& records,

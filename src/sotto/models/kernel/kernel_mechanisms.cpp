@@ -18,6 +18,9 @@ constexpr double kPairsShare = 0.08, kTrialTest = 0.02, kWorthShare = 0.02;  // 
 constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;                // τ of a round
 // From so many records per unit of noise on κ grows like the root of their number, up to a limit.
 constexpr double kFarSignal = 3500, kFurthest = 2.5;
+// Where others would go on instead: of a record's loss. In proportion below so many records per unit
+// of noise, where the fall of a trial scatters.
+constexpr double kLittleFall = 0.025, kLittleSignal = 4000;
 constexpr double kWaveRoom = 1.2e7;  // pairs × records: what a round walks through
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
@@ -156,6 +159,8 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
     stages.push_back(stage_of(three && i == 0 ? FeatureSizes{} : sizes, shares[i],
                               rounds_of(s, i, shares.size())));
   if (three) otherwise = stage_of({}, shares.back(), stages.back().rounds);
+  const double signal = s.rows * mu / (moved * s.contributions * std::sqrt(s.share));
+  little_fall = std::clamp(kLittleFall * signal / kLittleSignal, least_fall, kLittleFall);
 }
 
 Event KernelMechanisms::event() const {

@@ -36,6 +36,12 @@ class BoostingRows {
 
   std::size_t size() const { return records_->size(); }
 
+  // Private. What others may go on from, and what they reached.
+  std::vector<float> margins() const { return {margins_.begin(), margins_.end()}; }
+  void go_on_from(std::span<const float> margins) {
+    std::copy(margins.begin(), margins.end(), margins_.begin());
+  }
+
   // Trees one behind the other, `leaves` places for each whatever it has, margins + 1 sums in each.
   std::vector<int128> sums(std::span<const GridTree> trees, std::size_t leaves, MarginLoss loss,
                            double clip, unsigned threads = 0);

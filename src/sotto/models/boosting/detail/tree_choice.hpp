@@ -20,10 +20,13 @@ namespace sotto {
 
 class TreeChoice {
  public:
+  static constexpr double kThreeColumns = 0.4;
+
   // shares: how often each column is looked at before anything is known; they add up to 1.
   // found: pairs of columns that are known to say something together; the first trees are theirs.
-  TreeChoice(std::vector<double> shares, std::size_t leaves,
-             std::span<const PairCredit> found = {});
+  // three: how often new trees have three columns; of the others a third has one.
+  TreeChoice(std::vector<double> shares, std::size_t leaves, std::span<const PairCredit> found = {},
+             double three = kThreeColumns);
 
   // Cuts at random, evenly spread: a tree without values.
   GridTree draw(Rng& rng);
@@ -45,6 +48,7 @@ class TreeChoice {
   std::map<std::vector<std::uint32_t>, double> sets_;
   double found_ = 0, noise_ = 0;  // running means of net gains, and of what noise adds to them
   std::size_t leaves_;
+  double three_;
 };
 
 }  // namespace sotto

@@ -31,15 +31,19 @@ class KernelDescent {
     std::vector<float> margins = {};
     std::vector<PairCredit> found = {};  // pairs of columns that say something together
     double clip = 1;                     // of the last residuals
-    // Rounds of the third stage that are left to whoever goes on: half, where the trial found
-    // nothing.
+    double believed = 1;                 // of a number: what its model was multiplied by
+    // Rounds of the third stage that are left to whoever goes on: most, where the trial found
+    // little.
     std::uint64_t left = 0;
   };
-  // Whether somebody goes on from what is reached; instead: and takes half of the rounds of the
-  // third stage where the trial finds nothing.
+  // Whether somebody goes on from what is reached; instead: and takes most of the rounds of the
+  // third stage where the trial finds little.
   enum class GoesOn { no, after, instead };
   Reached run(const BinnedRows& records, Rng& rng, Progress& progress,
               GoesOn goes_on = GoesOn::no) const;
+  // Main effects once more, from reached.margins on, for so many of the rounds that were left.
+  void go_on(const BinnedRows& records, std::uint64_t rounds, Reached& reached, Rng& rng,
+             Progress& progress) const;
 
  private:
   struct State {
@@ -50,11 +54,13 @@ class KernelDescent {
                              Rng& rng) const;
   void centre(const KernelStage& stage, FeatureDesign& design, const FeatureRows& rows,
               Rng& rng) const;
-  // Shrinks what was fitted, and the margins, towards the mean as far as it is noise.
-  void believe(const BinnedRows& records, double clip, KernelModel& model, std::span<float> margins,
-               Rng& rng) const;
+  // Shrinks what was fitted, and the margins, towards the mean as far as it is noise; by what.
+  double believe(const BinnedRows& records, double clip, KernelModel& model,
+                 std::span<float> margins, Rng& rng) const;
+  // least: what the loss of a record has to fall by, on average.
   bool improves(const BinnedRows& records, std::span<const float> before,
-                std::span<const float> after, double clip, Rng& rng) const;
+                std::span<const float> after, double clip, double least, Rng& rng) const;
+  std::vector<bool> numeric_columns() const;
   std::vector<PairCredit> found_pairs(const BinnedRows& records,
                                       const std::vector<ColumnScale>& scales,
                                       const std::vector<double>& uses,

@@ -46,6 +46,9 @@ struct KernelMechanisms {
   std::optional<LatticeNoise> pairs;  // after main effects, where trees are used
   std::optional<LatticeNoise> trial;  // how much the trial made the loss smaller
   std::optional<LatticeNoise> worth;  // of a number: how far the model is to be believed
+  // What a trial has to lower the loss of a record by, on average: at least, and where others would
+  // go on instead.
+  double least_fall = 0.01, little_fall = 0.01;
 
   KernelMechanisms(const KernelSetting& setting, double rho);
   Event event() const;
