@@ -18,7 +18,8 @@ namespace {
 constexpr double kSeenBins = 16;
 constexpr double kNoBar = std::numeric_limits<double>::infinity();
 constexpr double kNoiseShareOfRecords = 0.25;
-constexpr double kShrunken = 0.1;  // of the noise is left where pairs were shrunken
+constexpr double kShrunken = 0.1;    // of the noise is left where pairs were shrunken
+constexpr double kHardlyAny = 1e-6;  // of the records: where fitting starts from none
 constexpr std::uint64_t kIterations = 400;
 constexpr std::size_t kDrawnForCheck = 4096;
 
@@ -26,6 +27,7 @@ constexpr std::size_t kDrawnForCheck = 4096;
 struct KnownCounts {
   std::vector<double> counts;
   double deviation = 0;
+  double gaps = 0;  // of the records: those between whole numbers, where these have cells
 };
 
 // What is counted last, and how often a record counts there.
@@ -54,9 +56,11 @@ class SynthesisRun {
     model.bins = bins;
     std::vector<KnownCounts> known = first_counts(source, rng);
     make_levels(known, model);
-    if (s_.mechanisms.again()) {
-      const Trends found = trends(source, rng, model);
-      const PairQueries ask(s_.columns, model, found.tables);
+    const Trends found = trends(source, rng, model);
+    const PairQueries ask(s_.columns, model, found.tables);
+    if (!s_.mechanisms.again()) {
+      add_told(told_by_trends(ask, {}, model), found, model);
+    } else {
       const TripleQueries ask_triples(s_.columns, model, std::max(1u, s_.design.triple_levels));
       const Looked looked = looked_at(s_, ask, ask_triples, source, rng, model);
       count_again(ask, ask_triples, source, rng, weights(looked, known, model), found, known,
@@ -64,6 +68,7 @@ class SynthesisRun {
     }
 
     MarkovModel markov = markov_of(model);
+    if (s_.design.route != PairRoute::many) markov.set_potentials(of_columns_alone(model));
     Progress progress(control.shown(kIterations));
     markov.fit(
         model.measured, model.total, kIterations,
@@ -76,6 +81,17 @@ class SynthesisRun {
   }
 
  private:
+  // Columns as they were counted, independent of each other: there fitting starts.
+  static std::vector<std::vector<double>> of_columns_alone(const SynthesisModel& model) {
+    std::vector<std::vector<double>> potentials;
+    for (const Marginal& m : model.measured) {
+      std::vector<double>& own = potentials.emplace_back(m.counts.size());
+      if (m.columns.size() > 1) continue;
+      for (std::size_t l = 0; l < own.size(); ++l)
+        own[l] = std::log(std::max(m.counts[l], kHardlyAny * model.total) / model.total);
+    }
+    return potentials;
+  }
   static MarkovModel markov_of(const SynthesisModel& model) {
     std::vector<std::uint32_t> levels;
     std::vector<std::vector<std::uint32_t>> terms;
@@ -89,17 +105,22 @@ class SynthesisRun {
   }
 
   std::vector<KnownCounts> first_counts(Source& source, Rng& rng) const {
-    const std::vector<std::int64_t> once(s_.columns.columns(), 1);
+    const std::int64_t often = s_.mechanisms.of_columns();
+    const std::vector<std::int64_t> weight(s_.columns.columns(), often);
     const auto add = [&](const Table& block, std::span<int128> total) {
-      s_.counts.add(block, once, total);
+      s_.counts.add(block, weight, 1, total);
     };
     const std::vector<double> noisy =
         s_.noised(s_.mechanisms.columns(), source.sum(s_.counts.size(), add), rng);
     std::vector<KnownCounts> known(s_.columns.columns());
     for (std::size_t j = 0; j < known.size(); ++j) {
       const std::span<const double> own = s_.counts.of(j, noisy);
-      known[j] = {{own.begin(), own.end()}, s_.deviation(s_.mechanisms.columns())};
+      known[j].deviation = s_.deviation(s_.mechanisms.columns(), static_cast<double>(often));
+      for (const double x : own) known[j].counts.push_back(x / static_cast<double>(often));
     }
+    const double total = total_of(known);
+    for (std::size_t j = 0; j < known.size(); ++j)
+      known[j].gaps = s_.counts.gaps(j, noisy, s_.deviation(s_.mechanisms.columns()), total);
     return known;
   }
 
@@ -116,16 +137,16 @@ class SynthesisRun {
 
   void make_levels(const std::vector<KnownCounts>& known, SynthesisModel& model) const {
     model.total = total_of(known);
-    const bool few = s_.design.route == PairRoute::few;
+    const bool small = s_.design.route == PairRoute::few, few = small && s_.mechanisms.again();
     const std::uint32_t levels = few ? s_.design.levels : few_levels(model.total);
     for (std::size_t j = 0; j < s_.columns.columns(); ++j) {
       // Few pairs say something only where levels stay apart, those of the target above all.
       const bool classes = s_.columns.target() == j && !s_.columns.is_numeric(j);
-      const double bar = few && classes                    ? -kNoBar
+      const double bar = small && classes                  ? -kNoBar
                          : few && s_.columns.is_numeric(j) ? model.total / s_.design.levels
                                                            : kNoBar;
-      model.columns.push_back(
-          s_.counts.levels(j, known[j].counts, known[j].deviation, levels, bar, model.total));
+      model.columns.push_back(s_.counts.levels(j, known[j].counts, known[j].deviation,
+                                               known[j].gaps, levels, bar, model.total));
       const ColumnLevels& made = model.columns.back();
       model.measured.push_back({{static_cast<std::uint32_t>(j)}, made.counts, made.deviation});
     }
@@ -248,7 +269,7 @@ class SynthesisRun {
                    Rng& rng, const Weights& weights, const Trends& found,
                    std::vector<KnownCounts>& known, SynthesisModel& model) const {
     const auto add = [&](const Table& block, std::span<int128> total) {
-      s_.counts.add(block, weights.columns, total);
+      s_.counts.add(block, weights.columns, 0, total);
     };
     std::vector<int128> sums = source.sum(s_.counts.size(), add);
     std::vector<int128> of_pairs = ask.counts(source, weights.pairs);
@@ -292,22 +313,15 @@ class SynthesisRun {
       // Levels that no pair was counted in can still be better ones.
       const KnownCounts& k = known[j];
       model.columns[j] =
-          paired[j] ? s_.counts.levels(j, k.counts, k.deviation, model.columns[j], model.total)
-                    : s_.counts.levels(j, k.counts, k.deviation, ColumnLevels::kFewNumbers, kNoBar,
-                                       model.total);
+          paired[j]
+              ? s_.counts.levels(j, k.counts, k.deviation, k.gaps, model.columns[j], model.total)
+              : s_.counts.levels(j, k.counts, k.deviation, k.gaps, ColumnLevels::kFewNumbers,
+                                 kNoBar, model.total);
       model.measured[j].counts = model.columns[j].counts;
       model.measured[j].deviation = model.columns[j].deviation;
     }
 
-    for (const auto& [a, b] : told) {
-      const std::uint32_t column = s_.columns.target() == a ? b : a;
-      std::vector<double> counts = found.ask->table(column, found.sums[column], model);
-      for (double& x : counts) x *= model.total;
-      // The noise of one sum of all cells, in each of them.
-      const double noise_of_cell =
-          s_.deviation(*s_.mechanisms.trends()) / std::sqrt(static_cast<double>(counts.size()));
-      model.measured.push_back({{a, b}, std::move(counts), noise_of_cell});
-    }
+    add_told(told, found, model);
     at = s_.counts.size();
     for (std::size_t i = 0; i < weights.pairs.size(); ++i) {
       const ColumnPair& pair = weights.pairs[i];
@@ -337,6 +351,20 @@ class SynthesisRun {
                 ask_triples.shares(triple[2])},
                model.total);
       model.measured.push_back(std::move(marginal));
+    }
+  }
+
+  // The tables that trends make of these pairs, with the levels that the columns have now.
+  void add_told(const std::vector<ColumnPair>& told, const Trends& found,
+                SynthesisModel& model) const {
+    for (const auto& [a, b] : told) {
+      const std::uint32_t column = s_.columns.target() == a ? b : a;
+      std::vector<double> counts = found.ask->table(column, found.sums[column], model);
+      for (double& x : counts) x *= model.total;
+      // The noise of one sum of all cells, in each of them.
+      const double noise_of_cell =
+          s_.deviation(*s_.mechanisms.trends()) / std::sqrt(static_cast<double>(counts.size()));
+      model.measured.push_back({{a, b}, std::move(counts), noise_of_cell});
     }
   }
 

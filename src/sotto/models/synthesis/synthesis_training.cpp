@@ -22,7 +22,7 @@ class SynthesisTraining final : public TrainingPlan {
         design_(columns_, facts, private_ ? required_budget(request) : Budget::zcdp(0x1p40),
                 request.method == "columns"),
         counts_(columns_, design_.coarse),
-        mechanisms_(design_, counts_.size(), private_ ? budget_for(request) : Budget::zcdp(1)) {}
+        mechanisms_(design_, counts_, private_ ? budget_for(request) : Budget::zcdp(1)) {}
 
   std::optional<Event> event() const override {
     return private_ ? std::optional(mechanisms_.event()) : std::nullopt;
@@ -35,18 +35,21 @@ class SynthesisTraining final : public TrainingPlan {
     e.words = fmt::format("counts of {} columns", columns_.columns());
     if (design_.route == PairRoute::many)
       e.words += " and of the pairs of them that depend on each other most";
-    if (design_.route == PairRoute::few)
+    if (design_.route == PairRoute::few && design_.most_pairs() > 0)
       e.words += fmt::format(" and of at most {} pairs of them", design_.most_pairs());
     e.words += alone ? ", as if none depended on another"
                      : "; the Markov model that fits them draws records";
     if (design_.triples > 0)
       e.words +=
           fmt::format("; at most {} triples with the target are counted, too", design_.triples);
-    if (design_.trends > 0) e.words += "; trends with the target say where no pair is counted";
+    if (design_.trends > 0)
+      e.words += design_.most_pairs() > 0 ? "; trends with the target say where no pair is counted"
+                                          : "; trends of columns with the target, and no pairs";
     if (private_)
-      e.words += fmt::format("; discrete {} noise of scale {:.4g} on the counts of columns",
-                             mechanisms_.columns().gaussian() ? "Gaussian" : "Laplace",
-                             mechanisms_.columns().scale());
+      e.words += fmt::format(
+          "; discrete {} noise of scale {:.4g} on the counts of columns",
+          mechanisms_.columns().gaussian() ? "Gaussian" : "Laplace",
+          mechanisms_.columns().scale() / static_cast<double>(mechanisms_.of_columns()));
     e.figures = {{"columns", columns_.columns()}};
     return e;
   }
@@ -60,7 +63,7 @@ class SynthesisTraining final : public TrainingPlan {
  private:
   Budget budget_for(const TrainingRequest& request) const {
     return confirmed(required_budget(request), facts_.relation, [&](const Budget& budget) {
-      return SynthesisMechanisms(design_, counts_.size(), budget).event();
+      return SynthesisMechanisms(design_, counts_, budget).event();
     });
   }
 
