@@ -328,8 +328,10 @@ TEST(Synthesis, OddTablesGiveRecords) {
       EXPECT_EQ(table_of(drawn, encoder).rows(), 50u);
     }
   }
-  for (const Row& row : drawn_from(Rows(500, one), schema, Budget::zcdp(1e8), 20))
-    for (const std::size_t j : {0, 2, 3, 4, 5}) EXPECT_EQ(row[j], one[j]);
+  // Noise that hardly anything is left of: a hundredth of the records may still lie elsewhere.
+  const Rows drawn = drawn_from(Rows(500, one), schema, Budget::zcdp(1e4), 200);
+  for (const std::size_t j : {0, 2, 3, 4, 5})
+    EXPECT_GT(share(drawn, [&](const Row& row) { return row[j] == one[j]; }), 0.95) << j;
 }
 
 // The same randomness on neighbours: every query moves by at most what it declares, and the records
