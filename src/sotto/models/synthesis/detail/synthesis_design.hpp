@@ -31,10 +31,11 @@
 // Method     many, where the noise of all scores together is a small part of the declared records.
 //            few elsewhere: as many pairs are looked at as leave the noise of one a part of the
 //            records, with the target if there is one. none, where even one pair would be more
-//            noise than records: columns are independent. Trends and their check on the
-//            route few with a target; where records are hardly any these and columns alone. Triples where one with few groups of levels would have noise
-//            that is a small part of the records. Numbers have as many cells as leave half of them
-//            together six deviations of noise, and one of them two.
+//            noise than records: columns are independent. Trends and their check on the route
+//            few with a target; where records are hardly any, these and columns alone. Triples
+//            where one with few groups of levels would have noise that is a small part of the
+//            records. Numbers have as many cells as leave half of them together six deviations of
+//            noise, and one of them two.
 // Numerics   Sensitivities are exact on whole steps, roots are rounded up.
 // Reference  docs/math/synthesis.md.
 #pragma once
