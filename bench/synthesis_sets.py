@@ -12,6 +12,7 @@ kept aside: NOT PRIVATE, for public data. For each table and run:
               independent columns are much nearer than (both without privacy);
   model       accuracy (a number as target: R²) on real rows kept aside of gradient-boosted trees
               that were trained on the synthetic records, and of the commonest class (of the mean).
+Of both the means of the runs and their standard errors. bench/synthesis_tables.py makes tables.
 At least --least records are drawn from a model: they cost nothing, and few would be noise of their own.
 """
 import argparse
@@ -109,6 +110,11 @@ def product_variation(real, columns):
     return float(np.mean(found))
 
 
+def error_of(runs):
+    """The standard error of a mean of runs."""
+    return float(np.std(runs, ddof=1) / np.sqrt(len(runs))) if len(runs) > 1 else None
+
+
 def measured(options, path):
     names, rows = load(path)
     order = np.random.default_rng(1).permutation(len(rows))
@@ -145,7 +151,8 @@ def measured(options, path):
                 drawn = one.read(out, columns)
                 variation.append(np.mean(one.total_variations(real, drawn, columns)))
                 model.append(model_score(drawn, test, columns))
-            answer[method] = {"variation": float(np.mean(variation)), "model": float(np.mean(model)),
+            answer[method] = {"variation": float(np.mean(variation)), "variation_error": error_of(variation),
+                              "model": float(np.mean(model)), "model_error": error_of(model),
                               "worst_model": float(np.min(model))}
         return answer
 

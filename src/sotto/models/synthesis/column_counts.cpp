@@ -10,7 +10,8 @@
 namespace sotto {
 namespace {
 
-constexpr double kSure = 3;  // standard deviations from which a count is told from noise
+constexpr double kLeastLikely = 1e-9;  // of the records
+constexpr double kSure = 3;            // standard deviations from which a count is told from noise
 
 // Levels that add up to the total: those of many cells, noisier than others, give way most.
 void reconcile(ColumnLevels& made, double total) {
@@ -29,37 +30,44 @@ ColumnCounts::ColumnCounts(const CellColumns& cells, std::uint32_t coarse) : cel
     // A bound has a cell of its own, which a rule of thumb about bins does not see.
     if (cells.is_numeric(j) && cells.cells(j) > coarse + 2) {
       column.between = cells.stride(j) > 0;
-      column.size = std::size_t{coarse} * (column.between ? 2 : 1);
+      column.size = coarse;
       for (std::uint32_t c = 0; c < cells.cells(j); ++c)
         column.part.push_back(
             std::min(coarse - 1, static_cast<std::uint32_t>(cells.place(j, c) * coarse)));
     }
     size_ += column.size;
+    if (column.between) column.kinds = size_++, ++kinds_;
     columns_.push_back(std::move(column));
   }
 }
 
 void ColumnCounts::add(const Table& block, std::span<const std::int64_t> weight,
-                       std::span<int128> total) const {
+                       std::int64_t of_kinds, std::span<int128> total) const {
   std::vector<std::uint32_t> read(cells_.columns());
   for (std::size_t i = 0; i < block.rows(); ++i) {
     if (block.is_null(i)) continue;
     cells_.read(block, i, read);
     for (std::size_t j = 0; j < read.size(); ++j) {
       const Column& column = columns_[j];
-      std::size_t at = read[j];
-      if (!column.part.empty())
-        at = column.part[read[j]] +
-             (column.between && read[j] % cells_.stride(j) != 0 ? column.size / 2 : 0);
-      total[column.offset + at] += weight[j];
+      total[column.offset + (column.part.empty() ? read[j] : column.part[read[j]])] += weight[j];
+      if (column.between)
+        total[column.kinds] += read[j] % cells_.stride(j) == 0 ? of_kinds : -of_kinds;
     }
   }
 }
 
+double ColumnCounts::gaps(std::size_t j, std::span<const double> all, double deviation,
+                          double total) const {
+  if (!columns_[j].between) return 0;
+  const double part = std::clamp((1 - all[columns_[j].kinds] / total) / 2, 0.0, 1.0);
+  const double sure = kSure * deviation / (2 * total);
+  return part <= 0.5 ? (part > sure ? part : 0) : (1 - part > sure ? part : 1);
+}
+
 ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts, double deviation,
-                                  std::uint32_t few, double bar, double all) const {
+                                  double gaps, std::uint32_t few, double bar, double all) const {
   const CellOrder order = cells_.is_numeric(j) ? CellOrder::numbers : CellOrder::categories;
-  return made_of(j, counts, deviation, all,
+  return made_of(j, counts, deviation, gaps, all,
                  [&](std::span<const double> parts, double noise, std::uint32_t stride,
                      std::span<const double> likely) {
                    return grouped(parts, noise, order, stride, few, bar, likely);
@@ -67,14 +75,14 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
 }
 
 ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts, double deviation,
-                                  const ColumnLevels& known, double all) const {
+                                  double gaps, const ColumnLevels& known, double all) const {
   const std::vector<std::uint32_t>& part = columns_[j].part;
   std::vector<std::uint32_t> level = known.level;
   if (!part.empty()) {
-    level.assign(columns_[j].size / (columns_[j].between ? 2 : 1), 0);
+    level.assign(columns_[j].size, 0);
     for (std::size_t c = 0; c < part.size(); ++c) level[part[c]] = known.level[c];
   }
-  return made_of(j, counts, deviation, all,
+  return made_of(j, counts, deviation, gaps, all,
                  [&](std::span<const double> parts, double noise, std::uint32_t stride,
                      std::span<const double> likely) {
                    return regrouped(parts, noise, stride, level, likely);
@@ -83,36 +91,22 @@ ColumnLevels ColumnCounts::levels(std::size_t j, std::span<const double> counts,
 
 template <class Group>
 ColumnLevels ColumnCounts::made_of(std::size_t j, std::span<const double> counts, double deviation,
-                                   double all, Group&& group) const {
+                                   double gaps, double all, Group&& group) const {
   const Column& column = columns_[j];
   if (column.part.empty()) {
     ColumnLevels made = group(counts, deviation, cells_.stride(j), std::span<const double>());
     reconcile(made, all);
     return made;
   }
-  // Whole numbers and what lies between them, each where it is told from noise, or the larger.
-  const std::size_t size = column.size / (column.between ? 2 : 1);
-  const auto sum = [](std::span<const double> some) {
-    return std::accumulate(some.begin(), some.end(), 0.0);
-  };
-  const double sure = kSure * deviation * std::sqrt(static_cast<double>(size));
-  const double whole = sum(counts.first(size)), rest_of_all = sum(counts.subspan(size));
-  const bool with_gaps = column.between && (rest_of_all > sure || rest_of_all > whole);
-  const bool with_wholes = !with_gaps || whole > sure;
-  const double gaps = !with_gaps    ? 0
-                      : with_wholes ? std::clamp(rest_of_all / (rest_of_all + whole), 0.0, 1.0)
-                                    : 1;
-  std::vector<double> parts(size);
-  for (std::size_t i = 0; i < size; ++i)
-    parts[i] = (with_wholes ? counts[i] : 0) + (with_gaps ? counts[size + i] : 0);
-  if (with_wholes && with_gaps) deviation *= std::sqrt(2.0);
+  std::vector<double> parts(counts.begin(), counts.end());
   std::optional<FittedDensity> density;
   std::vector<double> likely;
-  if (size <= kMostParts) {
+  if (parts.size() <= kMostParts) {
     density = fitted_density(parts, deviation, all);
     parts = density->parts;
     deviation = density->deviation;
-    for (std::size_t i = 0; i < size; ++i) likely.push_back(density->mass(i));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      likely.push_back(std::max(density->parts[i], kLeastLikely * all));
   }
   ColumnLevels coarse = group(parts, deviation, 0u, likely);
   if (!density) reconcile(coarse, all);

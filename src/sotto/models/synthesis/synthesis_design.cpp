@@ -17,8 +17,11 @@ namespace {
 constexpr double kColumns = 0.22, kScores = 0.04;
 // few: columns have kMost of it at first where the records are kHardly deviations of the noise that
 // all of it would leave, kLeast where they are kWell; choice and scores have the same everywhere.
-constexpr double kMost = 0.6, kLeast = 0.35, kHardly = 40, kWell = 200, kChoice = 0.01,
-                 kScoresOfFew = 0.02;
+constexpr double kMost = 0.6, kLeast = 0.35, kHardly = 40, kWell = 200, kChoice = 0.005,
+                 kScoresOfFew = 0.01;
+// few with a target: pairs are looked at from so many deviations on; below them columns, trends and
+// their check have all.
+constexpr double kPairsFrom = 20;
 constexpr std::size_t kLookedAt = 12;   // pairs, or one for each column if there are more
 constexpr double kSureScores = 0.03;    // of the records: the noise of scores that are trusted
 constexpr double kPartOfRecords = 0.5;  // of the records: the noise of a pair in all its cells
@@ -37,8 +40,11 @@ constexpr double kTrendsUpTo = 120, kSureTrends = 0.04, kLeastForTrends = 0.005,
                  kMostForCheck = 0.04;
 constexpr double kNoiseOfMean = 0.7978845608028654;  // E|Z| of a standard normal
 constexpr std::uint32_t kFewestLevels = 2, kUsualLevels = 4;
-constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16;
-constexpr double kSmoothed = 0.8;  // cells for each deviation of noise
+constexpr std::uint32_t kFewestCells = 8, kUsualCells = 16, kManyCells = 128;
+// How often a record counts in a column where it counts once in a sum of kinds: the larger, the
+// less noise these sums cost the counts.
+constexpr std::int64_t kBesideKinds = 4, kBesideKindsPure = 8;
+constexpr double kSmoothed = 0.7;  // cells for each deviation of noise
 
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 
@@ -92,8 +98,9 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
     std::size_t m = 1;
     while (m < most && part(levels, m + 1) <= kPartOfRecords) ++m;
     while (levels < ColumnLevels::kFewNumbers && part(levels + 1, m) <= kPartOfRecords) ++levels;
-    if (part(levels, m) > 1) {
-      route = PairRoute::none;
+    const bool hardly = cells.target() && seen < kPairsFrom;
+    if (part(levels, m) > 1) route = PairRoute::none;
+    if (route == PairRoute::none || hardly) {
       share_of_columns = 1, share_of_choice = share_of_scores = 0;
     } else {
       with_target = std::min(m, targets);
@@ -102,7 +109,7 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
       if (all_targets && others == 0) share_of_choice = 0;
     }
   }
-  if (route != PairRoute::none && cells.target() && columns > 2) {
+  if (scored() > 0 && cells.target() && columns > 2) {
     const auto part = [&](std::uint32_t l) {
       return kNoiseOfMean * std::pow(l, 3) * noise(kPartOfTriple, 1) / n;
     };
@@ -140,8 +147,12 @@ SynthesisDesign::SynthesisDesign(const CellColumns& cells, const Facts& facts, c
   const double ratio = n / sigma;
   const double told = std::min(ratio / 2, 2 * std::pow(ratio / 6, 2));
   const double smoothed = std::min(kSmoothed * ratio, double{kUsualCells});
-  coarse = static_cast<std::uint32_t>(
-      std::clamp(std::max(told, smoothed), double{kFewestCells}, 65535.0));
+  double wanted = std::clamp(std::max(told, smoothed), double{kFewestCells}, 65535.0);
+  // Where they are few, powers of two: parts then have as many cells as each other.
+  if (wanted < kManyCells)
+    wanted = std::max({std::exp2(std::floor(std::log2(std::max(told, 1.0)))),
+                       std::exp2(std::round(std::log2(smoothed))), double{kFewestCells}});
+  coarse = static_cast<std::uint32_t>(wanted);
 }
 
 std::size_t SynthesisDesign::most_pairs() const {
@@ -156,12 +167,14 @@ std::size_t SynthesisDesign::cells_again() const {
 
 namespace {
 
-LatticeNoise column_noise(const SynthesisDesign& d, std::size_t cells, const Budget& budget) {
-  const Distance one = histogram_distance(d.relation);
-  const auto columns = static_cast<double>(d.columns);
-  return counting_noise(
-      d.relation, budget.part(d.share_of_columns),
-      times({up(one.l1 * columns), up(one.l2 * up(std::sqrt(columns)))}, d.contributions), cells);
+LatticeNoise column_noise(const SynthesisDesign& d, const ColumnCounts& counts, double often,
+                          const Budget& budget) {
+  const double moved = histogram_distance(d.relation).l1;  // entries that one record changes
+  const auto columns = static_cast<double>(d.columns), kinds = static_cast<double>(counts.kinds());
+  const Distance all = {moved * (often * columns + kinds),
+                        up(std::sqrt(moved * often * often * columns + moved * moved * kinds))};
+  return counting_noise(d.relation, budget.part(d.share_of_columns), times(all, d.contributions),
+                        counts.size());
 }
 
 // Of so many scores, each of which a record moves by at most 1; or of so many blocks of sums, of
@@ -184,16 +197,21 @@ SelectionOptions selection(const SynthesisDesign& d, const Budget& budget, doubl
 
 }  // namespace
 
-SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t cells,
+SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, const ColumnCounts& counts,
                                          const Budget& budget)
-    : pure_(budget.is_pure()), columns_(column_noise(d, cells, budget)) {
+    : pure_(budget.is_pure()),
+      of_columns_(counts.kinds() == 0 ? 1
+                  : pure_             ? kBesideKindsPure
+                                      : kBesideKinds),
+      columns_(column_noise(d, counts, static_cast<double>(of_columns_), budget)) {
   if (d.route == PairRoute::none) return;
   const Distance one = histogram_distance(d.relation);
-  scores_.emplace(score_noise(d, d.scored(), budget.part(d.share_of_scores)));
   if (d.trends > 0) {
     trends_.emplace(score_noise(d, d.columns - 1, budget.part(d.share_of_trends), d.trends));
     check_.emplace(score_noise(d, TargetCheck::kSums, budget.part(d.share_of_check)));
   }
+  if (d.scored() == 0) return;
+  scores_.emplace(score_noise(d, d.scored(), budget.part(d.share_of_scores)));
   if (d.share_of_choice > 0) {
     const std::size_t chosen = d.all_targets ? 0 : d.with_target;
     const double each = d.share_of_choice / static_cast<double>(chosen + d.others);
@@ -211,7 +229,7 @@ SynthesisMechanisms::SynthesisMechanisms(const SynthesisDesign& d, std::size_t c
   const double steps = kWeightSteps;
   again_.emplace(d.relation, budget.part(d.share_of_rest), 1.0 / kWeightSteps,
                  times({one.l1 * steps, up(one.l2 * steps)}, d.contributions),
-                 cells + d.cells_again());
+                 counts.size() + d.cells_again());
 }
 
 Event SynthesisMechanisms::event() const {

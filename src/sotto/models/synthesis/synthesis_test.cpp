@@ -296,9 +296,10 @@ TEST(ColumnCounts, NumbersBetweenWholeOnesKeepTheirPlace) {
     for (int i = 0; i < 500; ++i)
       rows.push_back({std::to_string(60 + i % 9) + shift, "0", "Rome", "true", "north", "no"});
     std::vector<int128> sums(counts.size());
-    counts.add(table_of(rows, encoder), std::vector<std::int64_t>(6, 1), sums);
+    counts.add(table_of(rows, encoder), std::vector<std::int64_t>(6, 1), 1, sums);
     const std::vector<double> all(sums.begin(), sums.end());
-    const ColumnLevels made = counts.levels(0, counts.of(0, all), 1, 4, 100, 500);
+    const double between = counts.gaps(0, all, 1, 500);
+    const ColumnLevels made = counts.levels(0, counts.of(0, all), 1, between, 4, 100, 500);
     double old = 0, total = 0, gaps = 0;
     for (std::uint32_t c = 0; c < made.level.size(); ++c) {
       const double share = made.share[c] * made.counts[made.level[c]] / 500;
@@ -327,8 +328,10 @@ TEST(Synthesis, OddTablesGiveRecords) {
       EXPECT_EQ(table_of(drawn, encoder).rows(), 50u);
     }
   }
-  for (const Row& row : drawn_from(Rows(500, one), schema, Budget::zcdp(1e4), 20))
-    for (const std::size_t j : {0, 2, 3, 4, 5}) EXPECT_EQ(row[j], one[j]);
+  // Noise that hardly anything is left of: a hundredth of the records may still lie elsewhere.
+  const Rows drawn = drawn_from(Rows(500, one), schema, Budget::zcdp(1e4), 200);
+  for (const std::size_t j : {0, 2, 3, 4, 5})
+    EXPECT_GT(share(drawn, [&](const Row& row) { return row[j] == one[j]; }), 0.95) << j;
 }
 
 // The same randomness on neighbours: every query moves by at most what it declares, and the records

@@ -3,7 +3,10 @@
 // What       How many pairs of columns are measured and how they are found, how finely numbers are
 //            counted, and the mechanisms with their noise.
 // Guarantee  event(): the mechanisms' composition; no datum has any influence on it.
-//            columns  One record is in one cell of each of d columns: ℓ1 = d, ℓ2 = √d.
+//            columns  One record is in one cell of each of d columns and counts v times there, and
+//                     adds 1 or −1 to k sums of kinds (column_counts.hpp): ℓ1 = v·d + k,
+//                     ℓ2 = √(v²d + k); replaced ℓ1 = 2(v·d + k), ℓ2 = √(2v²d + 4k). v = 1 where
+//                     k = 0.
 //            choice   few: the exponential mechanism, once for each pair that is wanted
 //                     (selection.hpp). Σ_ij |M_ij − M_i·p_ij| of a pair with the target, p
 //                     released: a record in cell ij adds 1 − p_ij there and −p_ik in the others of
@@ -28,10 +31,11 @@
 // Method     many, where the noise of all scores together is a small part of the declared records.
 //            few elsewhere: as many pairs are looked at as leave the noise of one a part of the
 //            records, with the target if there is one. none, where even one pair would be more
-//            noise than records: columns are independent. Trends and their check on the
-//            route few with a target. Triples where one with few groups of levels would have noise
-//            that is a small part of the records. Numbers have as many cells as leave half of them
-//            together six deviations of noise, and one of them two.
+//            noise than records: columns are independent. Trends and their check on the route
+//            few with a target; where records are hardly any, these and columns alone. Triples
+//            where one with few groups of levels would have noise that is a small part of the
+//            records. Numbers have as many cells as leave half of them together six deviations of
+//            noise, and one of them two.
 // Numerics   Sensitivities are exact on whole steps, roots are rounded up.
 // Reference  docs/math/synthesis.md.
 #pragma once
@@ -43,6 +47,7 @@
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/mechanisms/selection.hpp"
 #include "sotto/models/synthesis/detail/cell_columns.hpp"
+#include "sotto/models/synthesis/detail/column_counts.hpp"
 
 namespace sotto {
 
@@ -84,8 +89,8 @@ struct SynthesisDesign {
 // What is noised by how much; a function of the design and the budget.
 class SynthesisMechanisms {
  public:
-  // cells: of all columns, as they are counted.
-  SynthesisMechanisms(const SynthesisDesign& design, std::size_t cells, const Budget& budget);
+  SynthesisMechanisms(const SynthesisDesign& design, const ColumnCounts& counts,
+                      const Budget& budget);
 
   const LatticeNoise& columns() const { return columns_; }
   const std::optional<TopKPlan>& targets() const { return targets_; }  // few
@@ -98,10 +103,13 @@ class SynthesisMechanisms {
   // Of chosen pairs and triples and, once more, of all columns.
   const std::optional<LatticeNoise>& again() const { return again_; }
   bool pure() const { return pure_; }
+  // How often a record counts in a column of the first release.
+  std::int64_t of_columns() const { return of_columns_; }
   Event event() const;
 
  private:
   bool pure_;
+  std::int64_t of_columns_;
   LatticeNoise columns_;
   std::optional<LatticeNoise> scores_, triple_scores_, again_, trends_, check_;
   std::optional<TopKPlan> targets_, others_, triples_;

@@ -31,8 +31,6 @@ class TargetPrediction {
 
   // levels: one of each column; that of the target does not matter. Probabilities of its levels.
   void operator()(std::span<const std::uint32_t> levels, std::vector<double>& probability) const;
-  // Whether anything depends on the target.
-  bool says_something() const { return !terms_.empty(); }
 
  private:
   struct Term {
