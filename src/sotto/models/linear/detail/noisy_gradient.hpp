@@ -43,10 +43,20 @@
 #include "sotto/learning/individual_filter.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/detail/noisy_metric.hpp"
+#include "sotto/models/linear/detail/residual_scale.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
 namespace sotto {
+
+// What a regression learns about itself on the way. Plain steps only: a metric goes without.
+struct GradientScale {
+  double farther = 1;  // than noise_travel at C = 1 would let steps go
+  struct Run {
+    std::size_t first = 0, count = 0;
+  };
+  std::vector<Run> bends = {};  // coordinates that are 0 until noise does not explain them
+};
 
 struct NoisyGradientOptions {
   Loss loss = Loss::logistic;
@@ -62,6 +72,8 @@ struct NoisyGradientOptions {
   std::optional<bool> metric = {};  // precondition; default by the rule above
   bool varied = true;               // so many rows are possible that some stand for all
   bool average = true;              // else the last iterate
+  // Squared loss: noise for gradients as they are, not as they might be (residual_scale.hpp).
+  std::optional<GradientScale> scale = {};
   std::uint64_t contributions = 1;  // records that one unit of privacy may have
   // Individual accounting: the norm of a gradient for which the noise is meant, as a share of the
   // largest; above 0 and at most 1. None: every step is paid for at full norm.
@@ -92,9 +104,11 @@ class NoisyGradientPlan {
   Relation relation_;
   std::uint64_t rows_;
   std::size_t dimension_;
-  double ridge_;  // of the metric
+  std::vector<double> paces_;  // of plain steps
+  double ridge_;               // of the metric
   GradientRows::SlopeGrid grid_;
   std::optional<NoisyMetric> metric_;
+  std::optional<ResidualScale> scale_;
   LatticeNoise noise_;  // of one step
   std::optional<IndividualBudget> individual_;
 };
