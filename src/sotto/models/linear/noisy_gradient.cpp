@@ -104,8 +104,10 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
         fmt::format("a metric takes one output and at most {} coordinates", kMetricLimit));
   }
   if (!options.metric) {
+    // A scale is worth more than a metric, and takes more steps.
     options.metric = possible && wanted > (rows >= kManyRows ? kMostLongSteps : kMostSteps) &&
-                     options.iterations == 0 && !(options.learning_rate > 0);
+                     options.iterations == 0 && !(options.learning_rate > 0) &&
+                     (!options.scale || rows >= kManyRows);
   }
   if (*options.metric) {
     if (options.iterations == 0)

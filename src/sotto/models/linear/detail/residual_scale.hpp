@@ -33,7 +33,7 @@ namespace sotto {
 
 class ResidualScale {
  public:
-  static constexpr double kMeanShare = 0.02, kLookShare = 0.02;  // of ρ
+  static constexpr double kMeanShare = 0.03, kLookShare = 0.04;  // of ρ
   static constexpr std::size_t kBins = 8;                        // up to 2^−7, …, 2^−1, above
 
   // noise: of one coordinate of one mean gradient, were the whole ρ spent on it.
