@@ -111,7 +111,10 @@ std::vector<double> paces_of(const PublicFacts& facts) {
 
 // A regression finds the scale of its gradients, unless records have budgets of their own.
 std::optional<GradientScale> scale_of(const PublicFacts& facts, const RouteOptions& options) {
-  if (facts.kind != LinearKind::linear || options.typical_norm) return std::nullopt;
+  // Nine bytes of memory for each record.
+  constexpr std::uint64_t kMostRows = std::uint64_t{1} << 24;
+  if (facts.kind != LinearKind::linear || options.typical_norm || facts.rows > kMostRows)
+    return std::nullopt;
   constexpr double kFarther = 2, kFartherWithHats = 4;
   GradientScale scale{.farther = kFarther};
   for (const EncodedColumn& column : facts.columns) {

@@ -98,22 +98,21 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
   double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
   const double stable = 2 * (1 + options.momentum) / curvature(options);
   double wanted = std::ceil(distance / stable);
+  const double most = rows >= kManyRows ? kMostLongSteps : kMostSteps;
   const bool possible = options.outputs == 1 && dimension <= kMetricLimit;
   if (options.metric.value_or(false) && !possible) {
     throw InvalidArgument(
         fmt::format("a metric takes one output and at most {} coordinates", kMetricLimit));
   }
   if (!options.metric) {
-    // A scale is worth more than a metric, and takes more steps.
-    options.metric = possible && wanted > (rows >= kManyRows ? kMostLongSteps : kMostSteps) &&
-                     options.iterations == 0 && !(options.learning_rate > 0) &&
-                     (!options.scale || rows >= kManyRows);
+    // Many steps with noise that fits are better than few in a metric, where they do not take long.
+    options.metric = possible && wanted > most && options.iterations == 0 &&
+                     !(options.learning_rate > 0) && (!options.scale || rows >= kManyRows);
   }
   if (*options.metric) {
     if (options.iterations == 0)
       options.iterations = rows >= kVeryManyRows ? kFewMetricSteps : kMetricSteps;
     if (!(options.learning_rate > 0)) options.learning_rate = 1;
-    options.scale.reset();
     return options;
   }
   if (options.scale) {
@@ -121,7 +120,8 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
     wanted = std::ceil(distance / stable);
   }
   if (options.iterations == 0) {
-    options.iterations = static_cast<std::uint64_t>(std::clamp(wanted, kFewestSteps, kMostSteps));
+    options.iterations = static_cast<std::uint64_t>(
+        std::clamp(wanted, kFewestSteps, options.scale ? most : kMostSteps));
   }
   if (!(options.learning_rate > 0)) {
     options.learning_rate = std::min(stable, distance / static_cast<double>(options.iterations));
@@ -132,9 +132,8 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
 double step_rho(const NoisyGradientOptions& options, double rho) {
   constexpr double kRoundedDown =
       1 - 0x1p-50;  // so that the parts add up to no more than the whole
-  const double rest = *options.metric ? 1 - kMetricShare
-                      : options.scale ? 1 - ResidualScale::share(looks_of(options).size())
-                                      : 1.0;
+  const double rest = 1 - (*options.metric ? kMetricShare : 0.0) -
+                      (options.scale ? ResidualScale::share(looks_of(options).size()) : 0.0);
   return rho * rest / paid_steps(options) * kRoundedDown;
 }
 
@@ -349,9 +348,12 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
 
 Event NoisyGradientPlan::event() const {
   const Event steps = individual_ ? filtered_event() : repeat(noise_.event(), options_.iterations);
-  return metric_  ? compose({metric_->event(), steps})
-         : scale_ ? compose({scale_->event(), steps})
-                  : steps;
+  std::vector<Event> events;
+  if (scale_) events.push_back(scale_->event());
+  if (metric_) events.push_back(metric_->event());
+  if (events.empty()) return steps;
+  events.push_back(steps);
+  return compose(std::move(events));
 }
 
 // √(steps that a record pays for)·(what one of them moves the sum by)/σ, each rounded up.
@@ -415,25 +417,34 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
   }
 
   std::vector<double> theta(size), velocity(size), sum(size), admitted(size), gradient(size);
+  std::vector<std::uint64_t> looks;
+  const auto look = [&](std::uint64_t step) {
+    if (std::find(looks.begin(), looks.end(), step) == looks.end()) return;
+    clip = std::min(clip, scale_->clip(rows, squares, admitted, rng, options_.threads));
+  };
+  std::optional<BentShare> bent;
+  if (scale_) {
+    looks = looks_of(options_);
+    if (!metric_)
+      bent.emplace(options_.scale->bends, paces_, options_.momentum, options_.learning_rate);
+    const double mean = scale_->mean(rows, squares, rng);
+    if (rows.intercept() != 0) theta.back() = mean / (rows.intercept() * rows.scale());
+    admitted = theta;
+    GradientRows::admit(admitted, options_.outputs);
+    look(0);
+  }
   // The first gradient needs no metric yet: it is summed while the metric is inverted.
   std::vector<double> inverse;
   std::future<std::vector<double>> inverting;
   if (metric_) {
     inverting = std::async(
         thread_count(options_.threads) > 1 ? std::launch::async : std::launch::deferred,
-        [&, released = metric_->release(rows, n, rng, options_.threads)] {
-          return metric_->inverse(released, curvature(options_), n, ridge_, options_.paces);
+        [this, n, least = ridge_ * clip,
+         released = metric_->release(rows, n, rng, options_.threads)] {
+          return metric_->inverse(released, curvature(options_), n, least, options_.paces);
         });
   }
   const std::uint64_t averaged = averaged_iterates(options_);
-  std::optional<BentShare> bent;
-  std::vector<std::uint64_t> looks;
-  if (scale_) {
-    looks = looks_of(options_);
-    bent.emplace(options_.scale->bends, paces_, options_.momentum, options_.learning_rate);
-    const double mean = scale_->mean(rows, squares, rng);
-    if (rows.intercept() != 0) theta.back() = mean / (rows.intercept() * rows.scale());
-  }
   std::vector<double> latent = theta;
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
     if (filter) filter->begin_step(options_.iterations - step);
@@ -442,8 +453,7 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
       for (std::size_t j = 0; j < size; ++j) admitted[j] += momentum_before(step) * velocity[j];
     }
     GradientRows::admit(admitted, options_.outputs);
-    if (std::find(looks.begin(), looks.end(), step) != looks.end())
-      clip = std::min(clip, scale_->clip(rows, squares, admitted, rng, options_.threads));
+    if (step > 0) look(step);
     const std::vector<int128> total =
         rows.weighted_sum(admitted, options_.outputs, slopes, grid, options_.threads);
     const std::vector<int128> noisy = noise_.add(total, rng);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTargetStep = 0x1p-16, kCountUnit = 0x1p-20;
 constexpr int128 kCountSteps = 1 << 20;
-constexpr double kTailOfNoise = 2, kTailRoom = 10, kShortestTail = 0.01, kLongestTail = 0.2;
+constexpr double kTailOfNoise = 2, kTailRoom = 10, kShortestTail = 0.001, kLongestTail = 0.2;
 constexpr double kSmallestClip = 0x1p-7;
 // What targets in [−1, 1] may be expected to have for a mean: its variance.
 constexpr double kMeanVariance = 0.16;

@@ -125,8 +125,8 @@ TEST(ResidualScale, EventCostsTheBudgetAndNotMore) {
   }
 }
 
-// Neighbours of every relation, of one record and of a user with two; the mean, three looks and
-// each step are queries. They move by nearly the sensitivity, so that half of it would be caught.
+// Neighbours of every relation, of one record and of a user with two; the mean, three looks, a
+// metric and each step are queries. They move by nearly the sensitivity, so that half of it would be caught.
 TEST(ResidualScale, ReplayOnNeighboursStaysWithinTheSensitivityAndUsesIt) {
   const Data data = numbers(
       60, [](double t) { return t * t; }, 0.3);
@@ -154,6 +154,7 @@ TEST(ResidualScale, ReplayOnNeighboursStaysWithinTheSensitivityAndUsesIt) {
           Case{Relation::zero_out, 1, data, nulled},
           Case{Relation::replace_one, 1, far, replaced}}) {
       options.contributions = c.contributions;
+      options.metric = i % 3 == 0;
       const NoisyGradientPlan plan(options, c.relation, 60, kWidth, 2);
       const auto run = [&](const Data& on) {
         return [&](Rng& r) { return std::optional(plan.run(on.rows(), r).event); };
@@ -161,7 +162,7 @@ TEST(ResidualScale, ReplayOnNeighboursStaysWithinTheSensitivityAndUsesIt) {
       const replay::Recording first = replay::record(i, run(c.first));
       const replay::Recording second = replay::record(i, run(c.second), &first);
       EXPECT_EQ(replay::difference(first, second), "") << name(c.relation);
-      EXPECT_EQ(first.queries.size(), 1 + 3 + 20u);
+      EXPECT_EQ(first.queries.size(), 1 + 3 + 20 + (*options.metric ? 1u : 0u));
       largest = std::max(largest, replay::largest_move(first, second));
     }
   }
@@ -197,6 +198,22 @@ TEST(ResidualScale, TargetsThatHardlyVaryAreLearnt) {
   Rng rng = Rng::insecure_seed(4);
   EXPECT_GT(r2(plan.run(data.rows(), rng).value, data), 0.5);
   EXPECT_LT(r2(before.run(data.rows(), rng).value, data), 0);
+}
+
+TEST(ResidualScale, StepsInAMetricHaveNoiseThatFitsToo) {
+  const Data data = numbers(
+      3000, [](double t) { return 0.1 * std::fabs(t); }, 0.005);
+  NoisyGradientOptions options = regression();
+  options.metric = true;
+  const NoisyGradientPlan plan(options, Relation::add_remove, 3000, kWidth, 0.05);
+  options.scale.reset();
+  const NoisyGradientPlan before(options, Relation::add_remove, 3000, kWidth, 0.05);
+  EXPECT_LE(epsilon(Spec{Relation::add_remove, {plan.event()}}, Delta(1e-5)).upper,
+            gaussian_epsilon_upper(std::sqrt(0.1), Delta(1e-5)) * 1.002);
+  Rng rng = Rng::insecure_seed(8);
+  const double with = r2(plan.run(data.rows(), rng).value, data);
+  EXPECT_GT(with, 0.4);
+  EXPECT_LT(r2(before.run(data.rows(), rng).value, data), with - 0.2);
 }
 
 TEST(ResidualScale, SameSeedSameModelWhateverTheThreads) {

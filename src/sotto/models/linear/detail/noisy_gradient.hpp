@@ -49,13 +49,14 @@
 
 namespace sotto {
 
-// What a regression learns about itself on the way. Plain steps only: a metric goes without.
+// What a regression learns about itself on the way.
 struct GradientScale {
-  double farther = 1;  // than noise_travel at C = 1 would let steps go
+  double farther = 1;  // than noise_travel at C = 1 would let plain steps go
   struct Run {
     std::size_t first = 0, count = 0;
   };
-  std::vector<Run> bends = {};  // coordinates that are 0 until noise does not explain them
+  // Coordinates that plain steps leave at 0 until noise does not explain them.
+  std::vector<Run> bends = {};
 };
 
 struct NoisyGradientOptions {
