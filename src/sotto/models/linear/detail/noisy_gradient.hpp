@@ -4,8 +4,9 @@
 //            noise)/n, released as the average of the second half of the iterates (or as the last
 //            one).
 // Guarantee  T-fold composition of a discrete Gaussian mechanism on a vector of ℓ2-sensitivity Δ: Δ
-//            = slope norm for add_remove and zero_out, twice that for replace_one. The event says
-//            exactly that; every iterate may be seen.
+//            = slope norm for add_remove and zero_out, twice that for replace_one; composed with a
+//            metric and the looks at gradients, where there are. The event says exactly that; every
+//            iterate may be seen.
 // Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball
 //            (gradient_rows.hpp). Slope norm: 1 for one output, √2 for softmax (‖p − e_y‖ ≤ √2) and
 //            for one-vs-rest, whose slopes are clipped to it. The divisor n is the declared number
@@ -22,6 +23,12 @@
 //            instead (noisy_metric.hpp), and 8 accelerated steps θ ← x − M⁻¹g(x), x being θ and a
 //            growing part of its last move, are enough; 5 from 2^18 declared rows on. The last
 //            third of them is averaged.
+//            A regression (scale) learns the mean of the target and a clip C for the norms of its
+//            gradients with a part of the budget (residual_scale.hpp), and its steps release
+//            Σ_i clipped ∇ℓ_i/C, of sensitivity 1 for every C: noise in proportion to the gradients
+//            there are. Bends, such as hat functions, are let in by how much farther descent has
+//            moved them than noise alone would have; that is post-processing. Below 2^16 declared
+//            rows it takes plain steps instead of a metric.
 //            Individual accounting (typical_norm): each record has a budget for typical_norm²·T
 //            steps of full norm, and a gradient that would pass it is shortened or left out. The
 //            noise is that of so many steps, not of T: typical_norm times as much, for whatever the
