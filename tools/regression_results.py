@@ -2,8 +2,8 @@
 """R² of `sotto train --model linear` on tables: by moments, by gradients, with hats, and as `auto` has it.
 
 Every CSV file of the folders (plain or gzip) is a table whose last numeric column is the target; the
-tables made here are Friedman 1 to 3, a tree, a plane, and three that no constant was chosen on: few
-factors with heavy tails, log-normal columns, and numbers with a category. A fifth of the rows is kept aside. Bounds are
+tables made here are Friedman 1 to 3, a tree, a plane, and those of fresh() and aside(), that no
+constant was chosen on. A fifth of the rows is kept aside. Bounds are
 the table's own, as a stand-in for public ones. Needs numpy.
 
     tools/regression_results.py build/bin/sotto FOLDER... [--only NAME,...] [--epsilon 0.1,0.3,1,3]
@@ -64,6 +64,7 @@ def made_up():
     yield "a tree", table(x, leaves[leaf] + 0.3 * noise)
     yield "a plane", table(x, x @ random.normal(size=10) + 0.3 * noise)
     yield from fresh()
+    yield from aside()
 
 
 def fresh():
@@ -90,6 +91,49 @@ def fresh():
          np.array([0, 0.5, -0.4, 0.9, -0.2])[kind] + 0.4 * x[:, 5] ** 2 +
          0.5 * random.normal(size=count))
     yield "numbers and a category", texts(x) + [[f"k{k}" for k in kind]] + texts(y[:, None])
+
+
+def aside():
+    def table(numbers, y, *kinds):
+        texts = [[f"{v:.6g}" for v in column] for column in numbers.T]
+        return texts + [[f"k{k}" for k in kind] for kind in kinds] + [[f"{v:.6g}" for v in y]]
+
+    random = np.random.default_rng(101)
+    mixing = random.normal(size=(12, 12))
+    x = random.normal(size=(12_000, 12)) @ mixing
+    yield "a plane of correlated columns", table(
+        x, x @ random.normal(size=12) * 0.3 + 1.5 * random.normal(size=12_000))
+    random = np.random.default_rng(102)
+    x = random.uniform(size=(6_000, 30))
+    weights = random.normal(size=30) * (random.uniform(size=30) < 0.4)
+    yield "a plane of 30 columns", table(x, x @ weights + 0.4 * random.normal(size=6_000))
+    random = np.random.default_rng(103)
+    x = random.uniform(size=(9_000, 7))
+    yield "waves", table(x, np.sin(6 * x[:, 0]) + 0.8 * x[:, 1] + np.cos(4 * x[:, 2]) * 0.6 +
+                         0.5 * random.normal(size=9_000))
+    random = np.random.default_rng(104)
+    x = random.standard_t(3, size=(7_000, 9))
+    yield "heavy tails in all columns", table(
+        x, np.tanh(x[:, 0]) + 0.5 * np.tanh(x[:, 1]) + 0.2 * x[:, 2] +
+        0.6 * random.standard_t(4, size=7_000))
+    random = np.random.default_rng(105)
+    x = random.uniform(-1, 1, size=(500, 5))
+    yield "few rows", table(x, x[:, 0] - 0.7 * x[:, 1] + 0.8 * x[:, 2] ** 2 +
+                            0.4 * random.normal(size=500))
+    random = np.random.default_rng(106)
+    x = random.normal(size=(9_000, 5))
+    eight, three = random.integers(0, 8, size=9_000), random.integers(0, 3, size=9_000)
+    y = (x[:, 0] + 0.5 * x[:, 1] + random.normal(size=8)[eight] +
+         np.array([0, 0.5, -0.5])[three] + 0.8 * random.normal(size=9_000))
+    yield "numbers and two categories", table(x, y, eight, three)
+    random = np.random.default_rng(107)
+    factor = random.normal(size=4_000)
+    x = factor[:, None] * random.uniform(0.5, 1.5, size=20) + 0.8 * random.normal(size=(4_000, 20))
+    yield "one factor that bends", table(x, np.maximum(factor, 0) + 0.4 * random.normal(size=4_000))
+    random = np.random.default_rng(108)
+    x = random.normal(size=(10_000, 6))
+    yield "mostly zeros", table(
+        x, np.maximum(0, x[:, 0] + 0.6 * x[:, 1] - 0.8 + 0.4 * random.normal(size=10_000)))
 
 
 def schema(columns, rows, basis):

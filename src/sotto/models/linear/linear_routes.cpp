@@ -109,6 +109,22 @@ std::vector<double> paces_of(const PublicFacts& facts) {
   return paces;
 }
 
+// A regression finds the scale of its gradients, unless records have budgets of their own.
+std::optional<GradientScale> scale_of(const PublicFacts& facts, const RouteOptions& options) {
+  // Nine bytes of memory for each record.
+  constexpr std::uint64_t kMostRows = std::uint64_t{1} << 24;
+  if (facts.kind != LinearKind::linear || options.typical_norm || facts.rows > kMostRows)
+    return std::nullopt;
+  constexpr double kFarther = 2, kFartherWithHats = 4;
+  GradientScale scale{.farther = kFarther};
+  for (const EncodedColumn& column : facts.columns) {
+    if (column.hats == 0) continue;
+    scale.farther = kFartherWithHats;
+    scale.bends.push_back({.first = column.first + column.width, .count = column.hats});
+  }
+  return scale;
+}
+
 // Of fewer different rows than 2 to this a share might leave most out, however many records there
 // are.
 constexpr double kVariedBits = 40;
@@ -135,6 +151,7 @@ RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                            .paces = paces_of(facts),
                            .varied = facts.row_bits() >= kVariedBits,
                            .average = options.average.value_or(true),
+                           .scale = scale_of(facts, options),
                            .contributions = facts.contributions,
                            .typical_norm = options.typical_norm,
                            .over_budget = options.over_budget.value_or(OverBudget::shorten),

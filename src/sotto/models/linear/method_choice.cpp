@@ -6,7 +6,7 @@
 
 namespace sotto {
 namespace {
-constexpr double kHatSignal = 0.3, kMomentSignal = 1000;
+constexpr double kHatSignal = 0.5, kMomentSignal = 1000;
 }  // namespace
 
 double signal_of(std::uint64_t rows, Relation relation, std::uint64_t contributions,

@@ -51,6 +51,28 @@ double paid_steps(const NoisyGradientOptions& options) {
   return std::max(1.0, steps * share * share);
 }
 
+void check_scale(const NoisyGradientOptions& options, std::size_t dimension) {
+  if (!options.scale) return;
+  if (options.loss != Loss::squared || options.outputs != 1)
+    throw InvalidArgument("`scale` is for the squared loss of one output");
+  if (options.typical_norm)
+    throw InvalidArgument("`scale` takes no typical norm: it finds the norm of gradients itself");
+  if (!(options.scale->farther > 0) || !std::isfinite(options.scale->farther))
+    throw InvalidArgument("`farther` must be a finite number above 0");
+  for (const GradientScale::Run& run : options.scale->bends) {
+    if (run.count == 0 || run.first > dimension || run.count > dimension - run.first)
+      throw InvalidArgument("`bends` are runs of coordinates of a row");
+  }
+}
+
+// The steps before which the norms of gradients are looked at: the first, and when a tenth and
+// about a third are done.
+std::vector<std::uint64_t> looks_of(const NoisyGradientOptions& options) {
+  std::vector<std::uint64_t> looks = {0, options.iterations / 10, options.iterations * 7 / 20};
+  looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
+  return looks;
+}
+
 // Checks the options and fills in what is left to the public rule.
 NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, std::uint64_t rows,
                              std::size_t dimension, double rho) {
@@ -70,19 +92,22 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
   if (!options.paces.empty() && (options.paces.size() != dimension ||
                                  std::any_of(options.paces.begin(), options.paces.end(), bad_pace)))
     throw InvalidArgument("`paces` are above 0 and at most 1, one for each coordinate");
+  check_scale(options, dimension);
   const double noise =
       coordinate_noise(options, relation, rows, rho) * options.typical_norm.value_or(1);
-  const double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
+  double distance = options.noise_travel / noise * (1 - options.momentum);  // η·T
   const double stable = 2 * (1 + options.momentum) / curvature(options);
-  const double wanted = std::ceil(distance / stable);
+  double wanted = std::ceil(distance / stable);
+  const double most = rows >= kManyRows ? kMostLongSteps : kMostSteps;
   const bool possible = options.outputs == 1 && dimension <= kMetricLimit;
   if (options.metric.value_or(false) && !possible) {
     throw InvalidArgument(
         fmt::format("a metric takes one output and at most {} coordinates", kMetricLimit));
   }
   if (!options.metric) {
-    options.metric = possible && wanted > (rows >= kManyRows ? kMostLongSteps : kMostSteps) &&
-                     options.iterations == 0 && !(options.learning_rate > 0);
+    // Many steps with noise that fits are better than few in a metric, where they do not take long.
+    options.metric = possible && wanted > most && options.iterations == 0 &&
+                     !(options.learning_rate > 0) && (!options.scale || rows >= kManyRows);
   }
   if (*options.metric) {
     if (options.iterations == 0)
@@ -90,8 +115,13 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
     if (!(options.learning_rate > 0)) options.learning_rate = 1;
     return options;
   }
+  if (options.scale) {
+    distance *= options.scale->farther;
+    wanted = std::ceil(distance / stable);
+  }
   if (options.iterations == 0) {
-    options.iterations = static_cast<std::uint64_t>(std::clamp(wanted, kFewestSteps, kMostSteps));
+    options.iterations = static_cast<std::uint64_t>(
+        std::clamp(wanted, kFewestSteps, options.scale ? most : kMostSteps));
   }
   if (!(options.learning_rate > 0)) {
     options.learning_rate = std::min(stable, distance / static_cast<double>(options.iterations));
@@ -102,7 +132,9 @@ NoisyGradientOptions settled(NoisyGradientOptions options, Relation relation, st
 double step_rho(const NoisyGradientOptions& options, double rho) {
   constexpr double kRoundedDown =
       1 - 0x1p-50;  // so that the parts add up to no more than the whole
-  return rho * (*options.metric ? 1 - kMetricShare : 1.0) / paid_steps(options) * kRoundedDown;
+  const double rest = 1 - (*options.metric ? kMetricShare : 0.0) -
+                      (options.scale ? ResidualScale::share(looks_of(options).size()) : 0.0);
+  return rho * rest / paid_steps(options) * kRoundedDown;
 }
 
 // Nesterov's momentum before the step with this number: none before the first two.
@@ -126,6 +158,64 @@ std::uint64_t averaged_iterates(const NoisyGradientOptions& options) {
   return *options.metric ? (options.iterations + 1) / 3
                          : options.iterations - options.iterations / 2;
 }
+
+// Noise that fits the gradients lets numbers themselves go farther: paces below 1 count twice then.
+std::vector<double> paces_of_steps(const NoisyGradientOptions& options) {
+  std::vector<double> paces = options.paces;
+  if (options.scale) {
+    for (double& pace : paces) pace *= pace;
+  }
+  return paces;
+}
+
+// How much of each bend is more than noise, by what descent has moved it and what noise alone would
+// have: a James–Stein factor of each run or of all together, whichever is larger.
+class BentShare {
+ public:
+  BentShare(std::span<const GradientScale::Run> runs, std::span<const double> paces,
+            double momentum, double rate)
+      : runs_(runs), paces_(paces), momentum_(momentum), rate_(rate) {}
+
+  // After a step with noise of this standard deviation on every coordinate of the mean gradient.
+  std::vector<double> of(const std::vector<double>& latent, double noise) {
+    // Variances of velocity and place, and their covariance, were there nothing but noise.
+    velocity_ = momentum_ * momentum_ * velocity_ + noise * noise;
+    const double dragged = momentum_ * both_;
+    place_ += 2 * rate_ * dragged + rate_ * rate_ * velocity_;
+    both_ = dragged + rate_ * velocity_;
+    std::vector<double> theta = latent, shares;
+    double length = 0, expected = 0;
+    for (const GradientScale::Run& run : runs_) {
+      double own = 0, noisy = 0;
+      for (std::size_t j = run.first; j < run.first + run.count; ++j) {
+        const double pace = paces_.empty() ? 1.0 : paces_[j];
+        own += latent[j] * latent[j];
+        noisy += pace * pace * place_;
+      }
+      shares.push_back(share(own, noisy));
+      length += own;
+      expected += noisy;
+    }
+    const double together = share(length, expected);
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      const double factor = std::max(shares[r], together);
+      for (std::size_t j = 0; j < runs_[r].count; ++j) theta[runs_[r].first + j] *= factor;
+    }
+    return theta;
+  }
+
+ private:
+  // Contraction takes half of the noise back, about.
+  static double share(double length, double noisy) {
+    constexpr double kLeft = 0.5;
+    return length > 0 ? std::max(0.0, 1 - kLeft * noisy / length) : 0.0;
+  }
+
+  std::span<const GradientScale::Run> runs_;
+  std::span<const double> paces_;
+  double momentum_, rate_;
+  double velocity_ = 0, both_ = 0, place_ = 0;
+};
 
 // Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers
 // small.
@@ -242,6 +332,7 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
       relation_(relation),
       rows_(rows),
       dimension_(dimension),
+      paces_(paces_of_steps(options_)),
       ridge_(ridge(options_, coordinate_noise(options_, relation, rows, rho))),
       grid_(slope_grid(options_.outputs, factor(options_, relation), step_rho(options_, rho))),
       noise_(relation, Budget::zcdp(step_rho(options_, rho)), grid_.unit(),
@@ -250,11 +341,19 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
   if (*options_.metric)
     metric_.emplace(relation, dimension, rho * kMetricShare, options_.contributions,
                     options_.varied);
+  if (options_.scale)
+    scale_.emplace(relation, rows, dimension, rho, options_.contributions,
+                   looks_of(options_).size(), coordinate_noise(options_, relation, rows, rho));
 }
 
 Event NoisyGradientPlan::event() const {
   const Event steps = individual_ ? filtered_event() : repeat(noise_.event(), options_.iterations);
-  return metric_ ? compose({metric_->event(), steps}) : steps;
+  std::vector<Event> events;
+  if (scale_) events.push_back(scale_->event());
+  if (metric_) events.push_back(metric_->event());
+  if (events.empty()) return steps;
+  events.push_back(steps);
+  return compose(std::move(events));
 }
 
 // √(steps that a record pays for)·(what one of them moves the sum by)/σ, each rounded up.
@@ -270,8 +369,13 @@ std::string NoisyGradientPlan::describe() const {
   return fmt::format(
       "{} steps of full-batch gradient descent on the {} loss, each gradient sum noised by a "
       "discrete "
-      "Gaussian of standard deviation {:.4g}; {}step size {:.4g}, {}, {}{}",
+      "Gaussian of standard deviation {:.4g}{}; {}step size {:.4g}, {}, {}{}",
       options_.iterations, name(options_.loss), noise_.scale(),
+      scale_
+          ? fmt::format(" times a clip that {} noisy counts of gradients find, from a noisy mean "
+                        "of the target on",
+                        looks_of(options_).size())
+          : "",
       individual_ ? fmt::format("a record has a budget for {:.4g} steps of full norm and {}; ",
                                 individual_->full_steps(),
                                 options_.over_budget == OverBudget::drop
@@ -302,19 +406,46 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
     filter.emplace(*individual_, rows.size(), options_.over_budget);
     slopes = filtered(std::move(slopes), options_.outputs, grid_, squares, *filter);
   }
+  double clip = 1;
+  std::vector<float> limits;
+  GradientRows::SlopeGrid grid = grid_;
+  if (scale_) {
+    squares = rows.private_squares(options_.threads);
+    limits = private_limits(squares, grid_.bits);
+    grid.norm = kLongestSlope;
+    slopes = clipped_slopes(rows, limits, clip);
+  }
 
   std::vector<double> theta(size), velocity(size), sum(size), admitted(size), gradient(size);
+  std::vector<std::uint64_t> looks;
+  const auto look = [&](std::uint64_t step) {
+    if (std::find(looks.begin(), looks.end(), step) == looks.end()) return;
+    clip = std::min(clip, scale_->clip(rows, squares, admitted, rng, options_.threads));
+  };
+  std::optional<BentShare> bent;
+  if (scale_) {
+    looks = looks_of(options_);
+    if (!metric_)
+      bent.emplace(options_.scale->bends, paces_, options_.momentum, options_.learning_rate);
+    const double mean = scale_->mean(rows, squares, rng);
+    if (rows.intercept() != 0) theta.back() = mean / (rows.intercept() * rows.scale());
+    admitted = theta;
+    GradientRows::admit(admitted, options_.outputs);
+    look(0);
+  }
   // The first gradient needs no metric yet: it is summed while the metric is inverted.
   std::vector<double> inverse;
   std::future<std::vector<double>> inverting;
   if (metric_) {
     inverting = std::async(
         thread_count(options_.threads) > 1 ? std::launch::async : std::launch::deferred,
-        [&, released = metric_->release(rows, n, rng, options_.threads)] {
-          return metric_->inverse(released, curvature(options_), n, ridge_, options_.paces);
+        [this, n, least = ridge_ * clip,
+         released = metric_->release(rows, n, rng, options_.threads)] {
+          return metric_->inverse(released, curvature(options_), n, least, options_.paces);
         });
   }
   const std::uint64_t averaged = averaged_iterates(options_);
+  std::vector<double> latent = theta;
   for (std::uint64_t step = 0; step < options_.iterations; ++step) {
     if (filter) filter->begin_step(options_.iterations - step);
     admitted = theta;
@@ -322,14 +453,15 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
       for (std::size_t j = 0; j < size; ++j) admitted[j] += momentum_before(step) * velocity[j];
     }
     GradientRows::admit(admitted, options_.outputs);
+    if (step > 0) look(step);
     const std::vector<int128> total =
-        rows.weighted_sum(admitted, options_.outputs, slopes, grid_, options_.threads);
+        rows.weighted_sum(admitted, options_.outputs, slopes, grid, options_.threads);
     const std::vector<int128> noisy = noise_.add(total, rng);
     if (inverting.valid()) inverse = inverting.get();
     for (std::size_t j = 0; j < size; ++j) {
       gradient[j] =
-          static_cast<double>(noisy[j]) * unit / n + options_.regularisation * admitted[j];
-      if (!metric_ && !options_.paces.empty()) gradient[j] *= options_.paces[j % dimension_];
+          static_cast<double>(noisy[j]) * unit * clip / n + options_.regularisation * admitted[j];
+      if (!metric_ && !paces_.empty()) gradient[j] *= paces_[j % dimension_];
     }
     if (metric_) gradient = product(inverse, gradient);
     for (std::size_t j = 0; j < size; ++j) {
@@ -337,6 +469,10 @@ Release<LinearModel> NoisyGradientPlan::run(const GradientRows& rows, Rng& rng,
       if (!metric_) velocity[j] = options_.momentum * velocity[j] + gradient[j];
       theta[j] = admitted[j] - options_.learning_rate * (metric_ ? gradient[j] : velocity[j]);
       if (metric_) velocity[j] = theta[j] - before;
+    }
+    if (bent) {
+      for (std::size_t j = 0; j < size; ++j) latent[j] -= options_.learning_rate * velocity[j];
+      theta = bent->of(latent, noise_.scale() * clip / n);
     }
     if (step + averaged >= options_.iterations) {
       for (std::size_t j = 0; j < size; ++j) sum[j] += theta[j];

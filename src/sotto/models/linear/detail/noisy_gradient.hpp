@@ -4,8 +4,9 @@
 //            noise)/n, released as the average of the second half of the iterates (or as the last
 //            one).
 // Guarantee  T-fold composition of a discrete Gaussian mechanism on a vector of ℓ2-sensitivity Δ: Δ
-//            = slope norm for add_remove and zero_out, twice that for replace_one. The event says
-//            exactly that; every iterate may be seen.
+//            = slope norm for add_remove and zero_out, twice that for replace_one; composed with a
+//            metric and the looks at gradients, where there are. The event says exactly that; every
+//            iterate may be seen.
 // Method     ‖∇ℓ_i‖ = ‖slopes of record i‖·‖x_i‖ ≤ slope norm, because rows lie in the unit ball
 //            (gradient_rows.hpp). Slope norm: 1 for one output, √2 for softmax (‖p − e_y‖ ≤ √2) and
 //            for one-vs-rest, whose slopes are clipped to it. The divisor n is the declared number
@@ -22,6 +23,12 @@
 //            instead (noisy_metric.hpp), and 8 accelerated steps θ ← x − M⁻¹g(x), x being θ and a
 //            growing part of its last move, are enough; 5 from 2^18 declared rows on. The last
 //            third of them is averaged.
+//            A regression (scale) learns the mean of the target and a clip C for the norms of its
+//            gradients with a part of the budget (residual_scale.hpp), and its steps release
+//            Σ_i clipped ∇ℓ_i/C, of sensitivity 1 for every C: noise in proportion to the gradients
+//            there are. Bends, such as hat functions, are let in by how much farther descent has
+//            moved them than noise alone would have; that is post-processing. Below 2^16 declared
+//            rows it takes plain steps instead of a metric.
 //            Individual accounting (typical_norm): each record has a budget for typical_norm²·T
 //            steps of full norm, and a gradient that would pass it is shortened or left out. The
 //            noise is that of so many steps, not of T: typical_norm times as much, for whatever the
@@ -43,10 +50,21 @@
 #include "sotto/learning/individual_filter.hpp"
 #include "sotto/mechanisms/lattice_noise.hpp"
 #include "sotto/models/linear/detail/noisy_metric.hpp"
+#include "sotto/models/linear/detail/residual_scale.hpp"
 #include "sotto/models/linear/exact_rows.hpp"
 #include "sotto/models/linear/linear_model.hpp"
 
 namespace sotto {
+
+// What a regression learns about itself on the way.
+struct GradientScale {
+  double farther = 1;  // than noise_travel at C = 1 would let plain steps go
+  struct Run {
+    std::size_t first = 0, count = 0;
+  };
+  // Coordinates that plain steps leave at 0 until noise does not explain them.
+  std::vector<Run> bends = {};
+};
 
 struct NoisyGradientOptions {
   Loss loss = Loss::logistic;
@@ -62,6 +80,8 @@ struct NoisyGradientOptions {
   std::optional<bool> metric = {};  // precondition; default by the rule above
   bool varied = true;               // so many rows are possible that some stand for all
   bool average = true;              // else the last iterate
+  // Squared loss: noise for gradients as they are, not as they might be (residual_scale.hpp).
+  std::optional<GradientScale> scale = {};
   std::uint64_t contributions = 1;  // records that one unit of privacy may have
   // Individual accounting: the norm of a gradient for which the noise is meant, as a share of the
   // largest; above 0 and at most 1. None: every step is paid for at full norm.
@@ -92,9 +112,11 @@ class NoisyGradientPlan {
   Relation relation_;
   std::uint64_t rows_;
   std::size_t dimension_;
-  double ridge_;  // of the metric
+  std::vector<double> paces_;  // of plain steps
+  double ridge_;               // of the metric
   GradientRows::SlopeGrid grid_;
   std::optional<NoisyMetric> metric_;
+  std::optional<ResidualScale> scale_;
   LatticeNoise noise_;  // of one step
   std::optional<IndividualBudget> individual_;
 };
