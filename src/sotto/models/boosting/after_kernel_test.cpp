@@ -185,6 +185,28 @@ TEST(AfterKernel, TreesThatTakeOverStayWithinTheSensitivityAndTheEvent) {
   }
 }
 
+// Of very many declared records the third stage has few rounds: trees are not judged before they
+// can have shown something. (The trial finds nothing where most of the declared are not there.)
+TEST(AfterKernel, TreesThatFindSomethingKeepFewRoundsToo) {
+  TrainingRequest asked = request(1, "after_kernel");
+  constexpr std::size_t kDeclared = 125'000;
+  const double signal = 1e6, mu = signal / kDeclared;
+  asked.budget = Budget::zcdp(mu * mu / 2);
+  const Facts facts = facts_of("add_remove", kTwo, kDeclared, asked);
+  std::vector<Record> all = records(3000, kTwo);
+  for (Record& r : all) r.y = (r.a * r.b > 0) == (r.d == "true") ? "true" : "false";
+  const Table table = table_of(all, *facts.encoder);
+  const replay::Recording a = replay::record(
+      5, [&](Rng& rng) -> std::optional<Event> { return train(table, facts, asked, rng).event(); });
+  std::size_t of_trees = 0, after_trees = 0;
+  for (const replay::QueryRecord& query : a.queries) {
+    if (query.values.size() == 4 * 32 * 2) ++of_trees;
+    if (of_trees > 0 && query.values.size() > 4 * 32 * 2) ++after_trees;
+  }
+  EXPECT_GT(of_trees, 200u);
+  EXPECT_EQ(after_trees, 0u);
+}
+
 // Whichever way the rounds of the third stage go, the event is that of a kernel model alone.
 TEST(AfterKernel, BetweenTheLimitsTwoClassesCostWhatAKernelModelCosts) {
   const TrainingRequest asked = request(1, "after_kernel");

@@ -29,10 +29,11 @@ constexpr double kMostOfStart = 0.85, kLeastOfStart = 0.4, kManyRecords = 12000;
 constexpr double kAllOfStart = 10000;
 // Trees that go on instead: so often of three columns, since pairs were looked at. Where the share
 // of signal in their gains has at no time, from some rounds on, been so large when they have had
-// kTried/signal of the rounds, within limits, they find nothing, and main effects take the rest.
+// kTried/signal of the rounds, within limits and at least kRoundsToTell, they find nothing, and main
+// effects take the rest.
 constexpr double kThreeInstead = 0.7, kFinds = 0.1;
 constexpr double kTried = 2700, kLeastTried = 0.25, kMostTried = 0.75;
-constexpr std::uint64_t kRoundsToKnow = 16;
+constexpr std::uint64_t kRoundsToKnow = 16, kRoundsToTell = 24;
 constexpr std::uint64_t kFewestTrees = 100, kMostTrees = 800, kMostTreesOfClasses = 400;
 constexpr double kWorthwhile = 0.5;  // of the step that lowers the loss the most
 constexpr double kFreeRho = 8;       // sizes and steps of a run without noise
@@ -240,8 +241,9 @@ class BoostingTraining final : public TrainingPlan {
     }
     std::uint64_t extra = reached.left;  // rounds of trees, from the kernel model
     const std::uint64_t planned = extra + mechanisms_.rounds;
-    const auto tried =
-        static_cast<std::uint64_t>(std::ceil(mechanisms_.tried * static_cast<double>(extra)));
+    const auto tried = std::max(
+        kRoundsToTell,
+        static_cast<std::uint64_t>(std::ceil(mechanisms_.tried * static_cast<double>(extra))));
     std::vector<double> uses = reached.uses;
     // What columns say alone is known: of what they say together nothing is.
     if (extra > 0) uses.assign(uses.size(), 1 / static_cast<double>(uses.size()));

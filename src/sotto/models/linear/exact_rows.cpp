@@ -126,7 +126,7 @@ std::vector<int128> ExactRows::weighted_sum(std::span<const double> parameters, 
       slopes(s.margins, first, count, s.slopes);
       bound_slopes(s.slopes, outputs, grid);
       for (std::size_t k = 0; k < outputs;
-           ++k) {  // exact: multiples of 2^-16 of absolute sum at most 2^33
+           ++k) {  // exact: multiples of 2^-16 of absolute sum at most 2^34
         detail::add_weighted_rows(rows, count, dimension_, s.slopes.data() + k * count,
                                   s.sums.data() + k * dimension_);
       }

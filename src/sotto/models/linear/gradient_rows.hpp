@@ -27,7 +27,7 @@ class GradientRows {
  public:
   static constexpr int kRowBits = 16, kParameterBits = 24, kMaximalSlopeBits = 20;
   static constexpr double kMaximalNorm = 4096;     // 2^12: 12 + 16 + 24 = 52 bits for a margin
-  static constexpr std::size_t kBlockRows = 4096;  // 2^12: 12 + 16 + 20 = 48 bits for a block sum
+  static constexpr std::size_t kBlockRows = 4096;  // 2^12: 12 + 16 + 22 = 50 bits for a block sum
   static constexpr double kSecondUnit = 0x1p-32;   // of second moments
 
   // features: coordinates of a record before the intercept is appended; norm_bound: the largest ℓ2
@@ -49,7 +49,7 @@ class GradientRows {
 
   // How the slopes of one record are bounded and rounded before they multiply its row.
   struct SlopeGrid {
-    double norm = 1;  // ℓ2 norm over the outputs of one record, at most 2
+    double norm = 1;  // ℓ2 norm over the outputs of one record, at most 4
     int bits = kMaximalSlopeBits;
     double unit() const { return std::ldexp(1.0, -(bits + kRowBits)); }  // lattice of the sums
   };

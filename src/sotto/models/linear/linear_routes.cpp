@@ -109,11 +109,22 @@ std::vector<double> paces_of(const PublicFacts& facts) {
   return paces;
 }
 
-// A regression finds the scale of its gradients, unless records have budgets of their own.
-std::optional<GradientScale> scale_of(const PublicFacts& facts, const RouteOptions& options) {
+// A regression finds the scale of its gradients, unless records have budgets of their own, or are so
+// few that what it would find is noise, or so many that looking takes longer than noise matters.
+std::optional<GradientScale> scale_of(const PublicFacts& facts, const Budget& budget,
+                                      const RouteOptions& options) {
+  // Records for each unit of noise.
+  constexpr double kFewestPerCoordinate = 3, kManyPerCoordinate = 200;
+  constexpr std::uint64_t kLongPasses = std::uint64_t{1} << 18;
   // Nine bytes of memory for each record.
   constexpr std::uint64_t kMostRows = std::uint64_t{1} << 24;
   if (facts.kind != LinearKind::linear || options.typical_norm || facts.rows > kMostRows)
+    return std::nullopt;
+  const double signal = signal_of(facts.rows, facts.relation, facts.contributions, budget);
+  if (signal < kFewestPerCoordinate * static_cast<double>(facts.without_hats()))
+    return std::nullopt;
+  if (facts.rows >= kLongPasses &&
+      signal >= kManyPerCoordinate * static_cast<double>(facts.dimension))
     return std::nullopt;
   constexpr double kFarther = 2, kFartherWithHats = 4;
   GradientScale scale{.farther = kFarther};
@@ -151,7 +162,7 @@ RoutePtr gradient_route(const PublicFacts& facts, const Budget& budget,
                            .paces = paces_of(facts),
                            .varied = facts.row_bits() >= kVariedBits,
                            .average = options.average.value_or(true),
-                           .scale = scale_of(facts, options),
+                           .scale = scale_of(facts, budget, options),
                            .contributions = facts.contributions,
                            .typical_norm = options.typical_norm,
                            .over_budget = options.over_budget.value_or(OverBudget::shorten),

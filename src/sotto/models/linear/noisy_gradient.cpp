@@ -155,7 +155,7 @@ double ridge(const NoisyGradientOptions& options, double noise) {
 // Of how many iterates at the end the average is taken.
 std::uint64_t averaged_iterates(const NoisyGradientOptions& options) {
   if (!options.average) return 1;
-  return *options.metric ? (options.iterations + 1) / 3
+  return *options.metric ? std::max<std::uint64_t>(1, (options.iterations + 1) / 3)
                          : options.iterations - options.iterations / 2;
 }
 

@@ -8,8 +8,10 @@
 namespace sotto {
 namespace {
 
-constexpr double kTargetStep = 0x1p-16, kCountUnit = 0x1p-20;
-constexpr int128 kCountSteps = 1 << 20;
+// So fine that noise is nearly continuous: others take its cost for a Gaussian's (tuning does), and
+// no accountant counts its steps.
+constexpr double kTargetStep = 0x1p-24, kCountUnit = 0x1p-24;
+constexpr int128 kCountSteps = 1 << 24;
 constexpr double kTailOfNoise = 2, kTailRoom = 10, kShortestTail = 0.001, kLongestTail = 0.2;
 constexpr double kSmallestClip = 0x1p-7;
 // What targets in [−1, 1] may be expected to have for a mean: its variance.

@@ -8,6 +8,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/event_json.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/record_replay.hpp"
 #include "sotto/data/hat_basis.hpp"
@@ -122,6 +123,27 @@ TEST(ResidualScale, EventCostsTheBudgetAndNotMore) {
       EXPECT_LE(bound.upper, exact * 1.002);
       EXPECT_GE(bound.upper, iterations == 1 ? 0.9 * exact : exact * 0.998);
     }
+  }
+}
+
+// Lattices so fine that their noise costs what a continuous one would: `sotto tune` asks for that,
+// and planning with a large budget does not take long.
+TEST(ResidualScale, NoiseIsFineForEveryBudget) {
+  for (const double rho : {1e-9, 0.05, 50.0, 2000.0}) {
+    const NoisyGradientPlan plan(regression(), Relation::add_remove, 1000, kWidth, rho);
+    std::size_t seen = 0;
+    const auto look = [&](const auto& self, const nlohmann::ordered_json& json) -> void {
+      if (json.is_object() && json.contains("granularity") && json.contains("sigma")) {
+        ++seen;
+        EXPECT_GE(json["sigma"].template get<double>() / json["granularity"].template get<double>(),
+                  0x1p20)
+            << rho;
+      }
+      if (json.is_structured())
+        for (const auto& part : json) self(self, part);
+    };
+    look(look, to_json(plan.event()));
+    EXPECT_GE(seen, 3u);
   }
 }
 

@@ -30,10 +30,15 @@ ColumnCounts::ColumnCounts(const CellColumns& cells, std::uint32_t coarse) : cel
     // A bound has a cell of its own, which a rule of thumb about bins does not see.
     if (cells.is_numeric(j) && cells.cells(j) > coarse + 2) {
       column.between = cells.stride(j) > 0;
-      column.size = coarse;
-      for (std::uint32_t c = 0; c < cells.cells(j); ++c)
-        column.part.push_back(
-            std::min(coarse - 1, static_cast<std::uint32_t>(cells.place(j, c) * coarse)));
+      // A part that no cell lies in is none: noise would make a level of it.
+      std::uint32_t last = 0, parts = 0;
+      for (std::uint32_t c = 0; c < cells.cells(j); ++c) {
+        const auto part =
+            std::min(coarse - 1, static_cast<std::uint32_t>(cells.place(j, c) * coarse));
+        if (c == 0 || part != last) last = part, ++parts;
+        column.part.push_back(parts - 1);
+      }
+      column.size = parts;
     }
     size_ += column.size;
     if (column.between) column.kinds = size_++, ++kinds_;

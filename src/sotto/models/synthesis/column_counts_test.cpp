@@ -107,6 +107,31 @@ TEST(ColumnCounts, KindsAreToldFromTheirSumOrTakenForOne) {
   EXPECT_EQ(counts.gaps(2, all, 1, 100), 0);
 }
 
+// Between few whole numbers there may be fewer cells than parts were asked for: a part without any
+// is none, or noise could make a level of it that no value belongs to.
+TEST(ColumnCounts, EveryPartHasACellWhateverNoiseSays) {
+  const Facts facts =
+      facts_for(synthesis_family(), schema_of("add_remove", 300), request_for(Budget::zcdp(0.02)));
+  const CellColumns cells(*facts.encoder, 128);
+  for (const std::uint32_t coarse : {128u, 141u, 160u, 178u}) {
+    const ColumnCounts counts(cells, coarse);
+    const std::vector<double> all(counts.size());
+    for (const std::size_t column : {0u, 1u, 2u}) {
+      const std::size_t parts = counts.of(column, all).size();
+      EXPECT_LE(parts, coarse);
+      for (std::size_t p = 0; p < parts; ++p) {
+        std::vector<double> noisy(parts);
+        noisy[p] = 50;
+        if (p > 0) noisy[p - 1] = 50;
+        const ColumnLevels made = counts.levels(column, noisy, 1, 0, 16, 1e300, 100);
+        std::vector<bool> seen(made.levels);
+        for (const std::uint32_t level : made.level) seen.at(level) = true;
+        EXPECT_EQ(std::ranges::count(seen, false), 0) << column << ' ' << coarse << ' ' << p;
+      }
+    }
+  }
+}
+
 // Below twenty deviations of noise no pair is looked at, and nothing is kept for them.
 TEST(SynthesisDesign, OfHardlyAnyRecordsColumnsTrendsAndTheirCheckHaveAll) {
   const std::string text = [] {

@@ -10,7 +10,7 @@
 //            coarse levels: Σ x̂ x̂ᵀ over records whose numbers are rounded to the coarse levels,
 //            which a metric can bear.
 // Numerics   Margins are sums of multiples of 2^−40 whose absolute values add up to at most 2^12:
-//            exact. Slopes are whole numbers of at most 2^21, added up in 64 bits for up to 2^42
+//            exact. Slopes are whole numbers of at most 2^22, added up in 64 bits for up to 2^41
 //            records.
 // Reference  docs/math/linear-models.md, section "Exact sums".
 #pragma once

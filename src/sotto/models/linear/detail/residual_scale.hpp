@@ -15,7 +15,7 @@
 //            comes to Cν√d: their sum is least where P(v > C) = ν√d. C is where the noisy share of
 //            longer gradients passes kTailOfNoise·ν·(√d + kTailRoom), at least 0.1 % and at most 20 %;
 //            without such a place it is 1. ν: noise of a coordinate of the mean gradient at C = 1.
-// Numerics   Counts are whole numbers of 2^−20; targets are truncated to multiples of 2^−16.
+// Numerics   Counts are whole numbers of 2^−24; targets are truncated to multiples of 2^−24.
 // Reference  docs/math/linear-models.md, section "The scale of a regression".
 #pragma once
 
