@@ -8,8 +8,8 @@
 namespace sotto {
 namespace {
 
-// Records for each unit of noise (of two classes, of a number): from there on trees are better after
-// a kernel model, or instead of its last rounds, than alone, and so is that model.
+// Records for each unit of noise (of two classes, of a number): from there on trees are better
+// after a kernel model, or instead of its last rounds, than alone, and so is that model.
 constexpr double kStartOfClasses = 2500, kStartOfNumber = 1500;
 
 Schema prepare(Schema schema, const TrainingRequest&) {

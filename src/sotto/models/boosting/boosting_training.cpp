@@ -29,8 +29,8 @@ constexpr double kMostOfStart = 0.85, kLeastOfStart = 0.4, kManyRecords = 12000;
 constexpr double kAllOfStart = 10000;
 // Trees that go on instead: so often of three columns, since pairs were looked at. Where the share
 // of signal in their gains has at no time, from some rounds on, been so large when they have had
-// kTried/signal of the rounds, within limits and at least kRoundsToTell, they find nothing, and main
-// effects take the rest.
+// kTried/signal of the rounds, within limits and at least kRoundsToTell, they find nothing, and
+// main effects take the rest.
 constexpr double kThreeInstead = 0.7, kFinds = 0.1;
 constexpr double kTried = 2700, kLeastTried = 0.25, kMostTried = 0.75;
 constexpr std::uint64_t kRoundsToKnow = 16, kRoundsToTell = 24;

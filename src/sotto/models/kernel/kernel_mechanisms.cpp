@@ -18,8 +18,8 @@ constexpr double kPairsShare = 0.08, kTrialTest = 0.02, kWorthShare = 0.02;  // 
 constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;                // τ of a round
 // From so many records per unit of noise on κ grows like the root of their number, up to a limit.
 constexpr double kFarSignal = 3500, kFurthest = 2.5;
-// Where others would go on instead: of a record's loss. In proportion below so many records per unit
-// of noise, where the fall of a trial scatters.
+// Where others would go on instead: of a record's loss. In proportion below so many records per
+// unit of noise, where the fall of a trial scatters.
 constexpr double kLittleFall = 0.025, kLittleSignal = 4000;
 constexpr double kWaveRoom = 1.2e7;  // pairs × records: what a round walks through
 

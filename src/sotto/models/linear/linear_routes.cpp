@@ -109,8 +109,8 @@ std::vector<double> paces_of(const PublicFacts& facts) {
   return paces;
 }
 
-// A regression finds the scale of its gradients, unless records have budgets of their own, or are so
-// few that what it would find is noise, or so many that looking takes longer than noise matters.
+// A regression finds the scale of its gradients, unless records have budgets of their own, or are
+// so few that what it would find is noise, or so many that looking takes longer than noise matters.
 std::optional<GradientScale> scale_of(const PublicFacts& facts, const Budget& budget,
                                       const RouteOptions& options) {
   // Records for each unit of noise.

@@ -148,7 +148,8 @@ TEST(ResidualScale, NoiseIsFineForEveryBudget) {
 }
 
 // Neighbours of every relation, of one record and of a user with two; the mean, three looks, a
-// metric and each step are queries. They move by nearly the sensitivity, so that half of it would be caught.
+// metric and each step are queries. They move by nearly the sensitivity, so that half of it would
+// be caught.
 TEST(ResidualScale, ReplayOnNeighboursStaysWithinTheSensitivityAndUsesIt) {
   const Data data = numbers(
       60, [](double t) { return t * t; }, 0.3);

@@ -5,7 +5,8 @@
 //            the data: noisy counts of records by the norm of their gradient, from which a clip C
 //            is taken.
 // Guarantee  A compose of one discrete Gaussian mechanism for the mean and one for each look, as
-//            event() says. Trusts the caller for squares() of rows, as `private_squares` gives them.
+//            event() says. Trusts the caller for squares() of rows, as `private_squares` gives
+//            them.
 // Method     Mean: Σ y with |y| ≤ 1 moves by at most 1, by 2 if a record is replaced. A look: a
 //            record is counted in one of kBins cells, by its own gradient norm |⟨θ, x⟩ − y|·‖x‖ at
 //            parameters that were released before; the counts move by 1 in ℓ2, by √2 if a record is
@@ -13,8 +14,9 @@
 //            Clipping the mean gradient at C leaves out E(v − C)⁺ of it at most, v being the norm
 //            of a record's gradient, and noise of standard deviation Cν on each of d coordinates
 //            comes to Cν√d: their sum is least where P(v > C) = ν√d. C is where the noisy share of
-//            longer gradients passes kTailOfNoise·ν·(√d + kTailRoom), at least 0.1 % and at most 20 %;
-//            without such a place it is 1. ν: noise of a coordinate of the mean gradient at C = 1.
+//            longer gradients passes kTailOfNoise·ν·(√d + kTailRoom), at least 0.001 and at most a
+//            fifth; without such a place it is 1. ν: noise of a coordinate of the mean gradient at
+//            C = 1.
 // Numerics   Counts are whole numbers of 2^−24; targets are truncated to multiples of 2^−24.
 // Reference  docs/math/linear-models.md, section "The scale of a regression".
 #pragma once
@@ -63,8 +65,8 @@ class ResidualScale {
 // than 1. Refers to all three until it is gone.
 GradientRows::Slopes clipped_slopes(const GradientRows& rows, std::span<const float> limits,
                                     const double& clip);
-// The largest slope of each record, a multiple of 2^−bits: slope²·‖x‖² ≤ 1, checked in whole numbers,
-// and at most kLongestSlope; 0 for null records. PRIVATE.
+// The largest slope of each record, a multiple of 2^−bits: slope²·‖x‖² ≤ 1, checked in whole
+// numbers, and at most kLongestSlope; 0 for null records. PRIVATE.
 inline constexpr double kLongestSlope = 4;
 std::vector<float> private_limits(std::span<const std::uint32_t> squares, int bits);
 
