@@ -347,12 +347,12 @@ NoisyGradientPlan::NoisyGradientPlan(NoisyGradientOptions options, Relation rela
 }
 
 Event NoisyGradientPlan::event() const {
-  const Event steps = individual_ ? filtered_event() : repeat(noise_.event(), options_.iterations);
+  Event steps = individual_ ? filtered_event() : repeat(noise_.event(), options_.iterations);
   std::vector<Event> events;
   if (scale_) events.push_back(scale_->event());
   if (metric_) events.push_back(metric_->event());
   if (events.empty()) return steps;
-  events.push_back(steps);
+  events.push_back(std::move(steps));
   return compose(std::move(events));
 }
 
