@@ -147,6 +147,18 @@ TEST(ResidualScale, NoiseIsFineForEveryBudget) {
   }
 }
 
+// Of one step in a metric a third is none: the last iterate is released all the same.
+TEST(ResidualScale, OneStepInAMetricHasAnIterate) {
+  const Data data = numbers(60, [](double t) { return t; });
+  NoisyGradientOptions options = regression();
+  options.metric = true;
+  options.iterations = 1;
+  Rng rng = Rng::insecure_seed(3);
+  const NoisyGradientPlan plan(options, Relation::add_remove, 60, kWidth, 0.5);
+  for (const double weight : plan.run(data.rows(), rng).value.weights)
+    EXPECT_TRUE(std::isfinite(weight));
+}
+
 // Neighbours of every relation, of one record and of a user with two; the mean, three looks, a
 // metric and each step are queries. They move by nearly the sensitivity, so that half of it would
 // be caught.
