@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""The table of docs/math/choice-of-family.md: family_results.py SOTTO FOLDER… [--sets A,B] [--epsilons 3,1] [--columns A,B] [--runs 2] [--rows 16000] [--json FILE]
+"""The tables of docs/math/choice-of-family.md: family_results.py SOTTO FOLDER… [--sets A,B] [--epsilons 3,1] [--pure] [--columns A,B] [--runs 2] [--rows 16000]
+    [--jobs 1] [--json FILE] [--summary FILE…]
 
 Looks in the folders for adult.data with adult.names, for housing.csv with a header (California), and for tables without a header whose last column is
-the target: bike, elevators, kin40k, parkinsons, pol, protein, pumadyn32nm (all plain or gzip). What is not there is left out. Artificial sets are made
-here. Of each set at most ROWS·5/4 shuffled rows are taken and a fifth is kept aside; Adult (whose test file is never read) and California are taken whole,
+the target: bike, elevators, kin40k, parkinsons, pol, protein, pumadyn32nm (all plain or gzip), and for tables that tools/family_tables.R has written. What is
+not there is left out. Artificial sets are made here. Of each set at most ROWS·5/4 shuffled rows are taken and a fifth is kept aside; Adult (whose test file is never read) and California are taken whole,
 and 15 % kept aside. Bounds are those of the data. Prints accuracy or R² on the rows kept aside, means of RUNS runs, each on another shuffle.
+
+--summary reads what --json wrote, trains nothing, and prints for every ε, separately for classes and numbers, how far each column is below the best of
+the others in the mean (a place counts at most .3), and in how many places by no more than .0055. Each FILE may be NAME=FILE, whose `auto` is shown as NAME.
 """
 import argparse
 import json
@@ -12,16 +16,17 @@ import math
 import pathlib
 import random
 import resource
-import shutil
 import statistics
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from results import BOUNDS, ask, categories, lines
 
 COLUMNS = {"linear": [], "additive": ["--model", "additive"], "kernel": ["--model", "kernel"],
            "after kernel": ["--model", "boosting", "--method", "after_kernel"],
-           "random": ["--model", "boosting", "--method", "random"], "auto": ["--model", "auto"]}
+           "random": ["--model", "boosting", "--method", "random"], "naive Bayes": ["--model", "naive_bayes"], "tree": ["--model", "tree"],
+           "forest": ["--model", "forest"], "auto": ["--model", "auto"]}
 TABLES = {"bike": "bike", "elevators": "elevators", "kin40k": "kin40k", "parkinsons": "Parkinson's", "pol": "pol", "protein": "protein structure",
           "pumadyn32nm": "pumadyn"}
 
@@ -81,6 +86,14 @@ def california(folder):
 def numbers(folder, name):
     rows = [line.split(",") for line in lines(folder, name)]
     return Table([None] * len(rows[0]), rows)
+
+
+def typed(folder, name):
+    """With a header, and a letter for each column: c for a category, n for a number."""
+    types = lines(folder, name + ".types")[0]
+    rows = [line.split(",") for line in lines(folder, name + ".csv")[1:]]
+    facts = [sorted({row[j] for row in rows} - {""}) if kind == "c" else None for j, kind in enumerate(types)]
+    return Table(facts, rows, types[-1] == "c")
 
 
 def halved(table):
@@ -232,6 +245,8 @@ def sets(folders, limit):
                 found[name] = (title, lambda f=folder, n=name: numbers(f, n + ".csv"), limit, .2)
                 if name in ("kin40k", "elevators", "protein"):
                     found[name + "-classes"] = (title + ", two classes", lambda f=folder, n=name: halved(numbers(f, n + ".csv")), limit, .2)
+        for file in sorted(folder.glob("*.types")):
+            found[file.stem] = (file.stem, lambda f=folder, n=file.stem: typed(f, n), limit, .2)
     for name, title, make in (("friedman", "Friedman's first function", friedman), ("friedman3", "Friedman's third function", friedman_3),
                               ("board", "a checker board with a slope", board), ("clusters", "clusters in two classes", clusters),
                               ("crossed", "crossed categories", crossed), ("signs", "three signs that count together", signs)):
@@ -244,51 +259,98 @@ def sets(folders, limit):
     return found
 
 
-def measure(sotto, folder, column, classes, epsilon):
+def measure(sotto, folder, column, classes, epsilon, pure):
     words = COLUMNS[column] or ["--model", "logistic" if classes else "linear"]
-    place = folder / "model"
-    shutil.rmtree(place, ignore_errors=True)
-    ask(sotto, "train", *words, "--data", folder / "train.csv", "--schema", folder / "schema.toml", "--epsilon", epsilon, "--delta", "1e-5", "--out", place)
-    quality = ask(sotto, "evaluate", "--model", place, "--data", folder / "test.csv")
+    budget = ["--epsilon", epsilon] if pure else ["--epsilon", epsilon, "--delta", "1e-5"]
+    with tempfile.TemporaryDirectory() as place:
+        model = pathlib.Path(place) / "model"
+        ask(sotto, "train", *words, "--data", folder / "train.csv", "--schema", folder / "schema.toml", *budget, "--out", model)
+        quality = ask(sotto, "evaluate", "--model", model, "--data", folder / "test.csv")
     return quality["accuracy" if classes else "r2"]
+
+
+def cell(value, best):
+    text = f"{value:.3f}".replace("0.", ".")
+    return f"**{text}**" if f"{value:.3f}" == f"{best:.3f}" else text
+
+
+def tables(options):
+    columns, epsilons = options.columns.split(","), options.epsilons.split(",")
+    found = sets(options.folders, options.rows * 5 // 4)
+    print("| | rows | ε | " + " | ".join(columns) + " |\n|---|---|---|" + "---|" * len(columns))
+    for name in options.sets.split(",") if options.sets else found:
+        title, make, limit, part = found[name]
+        table = make()
+        fitting = [column for column in columns if table.classes or column != "naive Bayes"]
+        figures = {}
+        with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(options.jobs) as workers:
+            under_way = []
+            for run in range(options.runs):
+                folder = pathlib.Path(directory) / str(run)
+                folder.mkdir()
+                rows = table.write(folder, limit, part, run)
+                under_way += [(run, epsilon, column, workers.submit(measure, options.sotto, folder, column, table.classes, epsilon, options.pure))
+                              for epsilon in epsilons for column in fitting]
+            for run, epsilon, column, result in under_way:
+                figures.setdefault((epsilon, column), []).append(result.result())
+                if options.json:
+                    with open(options.json, "a") as out:
+                        out.write(json.dumps({"set": name, "classes": table.classes, "run": run, "epsilon": epsilon, "column": column,
+                                              "quality": result.result()}) + "\n")
+        for i, epsilon in enumerate(epsilons):
+            means = {column: statistics.fmean(figures[epsilon, column]) for column in fitting}
+            cells = [cell(means[column], max(means.values())) if column in means else "" for column in columns]
+            print(f"| {'' if i else title} | {'' if i else rows} | {epsilon} | " + " | ".join(cells) + " |", flush=True)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"\n{usage.ru_utime + usage.ru_stime:.0f} s of the processors", file=sys.stderr)
+
+
+def summary(files):
+    places, columns = {}, []
+    for file in files:
+        shown, _, path = file.rpartition("=")
+        for line in open(path):
+            one = json.loads(line)
+            column = shown if shown and one["column"] == "auto" else one["column"]
+            columns += [column] if column not in columns else []
+            figures = places.setdefault(("classes" if one["classes"] else "a number", one["epsilon"]), {}).setdefault(one["set"], {})
+            figures.setdefault(column, []).append(one["quality"])
+    chosen = [column for column in columns if column == "auto" or column not in COLUMNS]
+    print("| target | ε | sets | " + " | ".join(columns) + " |\n|---|---|---|" + "---|" * len(columns))
+    for (target, epsilon), found in sorted(places.items()):
+        below = {}
+        for figures in found.values():
+            best = max(statistics.fmean(runs) for column, runs in figures.items() if column not in chosen)
+            for column, runs in figures.items():
+                below.setdefault(column, []).append(statistics.fmean(runs) - best)
+        cells = []
+        for column in columns:
+            own = below.get(column, [])
+            near = sum(gap >= -.0055 for gap in own)
+            cells.append(f"{statistics.fmean(max(-.3, gap) for gap in own):+.3f} ({near})".replace("0.", ".").replace("-", "−") if own else "")
+        print(f"| {target} | {epsilon} | {len(found)} | " + " | ".join(cells) + " |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sotto")
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("sotto", nargs="?")
+    parser.add_argument("folders", nargs="*", type=pathlib.Path)
     parser.add_argument("--sets")
     parser.add_argument("--epsilons", default="3,1")
+    parser.add_argument("--pure", action="store_true", help="without δ")
     parser.add_argument("--columns", default=",".join(COLUMNS))
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--rows", type=int, default=16000)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", help="where single figures are added, a line each")
+    parser.add_argument("--summary", nargs="+")
     options = parser.parse_args()
-    columns = options.columns.split(",")
-    found = sets(options.folders, options.rows * 5 // 4)
-    print("| | rows | ε | " + " | ".join(columns) + " |\n|---|---|---|" + "---|" * len(columns))
-    with tempfile.TemporaryDirectory() as directory:
-        folder = pathlib.Path(directory)
-        for name in options.sets.split(",") if options.sets else found:
-            title, make, limit, part = found[name]
-            table = make()
-            figures = {}
-            for run in range(options.runs):
-                rows = table.write(folder, limit, part, run)
-                for epsilon in options.epsilons.split(","):
-                    for column in columns:
-                        quality = measure(options.sotto, folder, column, table.classes, epsilon)
-                        figures.setdefault((epsilon, column), []).append(quality)
-                        if options.json:
-                            with open(options.json, "a") as out:
-                                out.write(json.dumps({"set": name, "run": run, "epsilon": epsilon, "column": column, "quality": quality}) + "\n")
-            for i, epsilon in enumerate(options.epsilons.split(",")):
-                means = [statistics.fmean(figures[epsilon, column]) for column in columns]
-                best = max(means)
-                cells = [f"**{m:.3f}**" if f"{m:.3f}" == f"{best:.3f}" else f"{m:.3f}" for m in means]
-                print(f"| {'' if i else title} | {'' if i else rows} | {epsilon} | " + " | ".join(cells).replace("0.", ".") + " |", flush=True)
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"\n{usage.ru_utime + usage.ru_stime:.0f} s of the processors", file=sys.stderr)
+    if options.summary:
+        summary(options.summary)
+    elif options.sotto:
+        tables(options)
+    else:
+        parser.error("SOTTO is missing")
 
 
 if __name__ == "__main__":

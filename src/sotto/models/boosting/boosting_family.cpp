@@ -36,11 +36,9 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 
 Merit merit(const Situation& s) {
   if (s.pure) return {};
-  if (s.classes > 2) return {0.5, "interactions of few columns"};
   if (starts_smoothly(s))
     return {0.95, "many records: smooth interactions first, trees on what they leave or instead"};
-  if (s.classes == 2) return {0.5, "interactions of few columns"};
-  return {0.7, "few records: trees on the columns that matter"};
+  return {0.5, "interactions of few columns"};
 }
 
 }  // namespace

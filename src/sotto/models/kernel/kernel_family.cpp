@@ -22,11 +22,8 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 
 Merit merit(const Situation& s) {
   if (s.pure) return {};
-  if (s.classes == 0)
-    return s.signal < 1500 ? Merit{0.6, "main effects and smooth interactions"}
-                           : Merit{0.9, "enough records for smooth interactions of many columns"};
-  return s.signal < 500 ? Merit{0.4, "main effects and smooth interactions"}
-                        : Merit{0.9, "enough records for smooth interactions of many columns"};
+  return s.signal < 1500 ? Merit{0.7, "few records: main effects and smooth interactions"}
+                         : Merit{0.9, "enough records for smooth interactions of many columns"};
 }
 
 }  // namespace

@@ -26,10 +26,11 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
 }
 
 Merit merit(const Situation& s) {
+  if (!s.pure) return {0.2, "few questions cost little"};
   if (s.classes == 0)
-    return {s.pure ? 0.6 : 0.2, "a pure epsilon, a number: few questions cost little"};
-  return {s.pure && s.classes > 2 && s.signal < 5000 ? 0.8 : 0.2,
-          "a pure epsilon, many classes, few records: few questions cost little"};
+    return {s.signal >= 2500 && s.columns > 10 ? 0.6 : 0.3,
+            "a pure epsilon, many columns: few questions cost little"};
+  return {s.classes <= 8 ? 0.8 : 0.3, "a pure epsilon, few classes: few questions cost little"};
 }
 
 }  // namespace
