@@ -234,7 +234,7 @@ TEST_F(Families, AutoChoosesByPublicFactsAndSaysWhy) {
   EXPECT_EQ(quote(3000, "cost", approximate), "kernel");
   EXPECT_EQ(quote(1000000, "cost", approximate), "boosting");
   EXPECT_EQ(quote(100, "ill", pure), "tree");
-  EXPECT_EQ(quote(1000000, "ill", pure), "forest");
+  EXPECT_EQ(quote(1000000, "ill", pure), "logistic");
   EXPECT_EQ(quote(1000000, "grade", pure), "tree");
   EXPECT_EQ(quote(100, "cost", pure), "linear");
   EXPECT_EQ(quote(1000000, "cost", pure), "linear");

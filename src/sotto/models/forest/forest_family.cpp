@@ -23,11 +23,6 @@ std::unique_ptr<TrainingPlan> plan(const Facts& facts, const TrainingRequest& re
                         .disjoint = !random || request.options.text("records") == "disjoint"});
 }
 
-Merit merit(const Situation& s) {
-  return {s.pure && s.classes == 2 && s.signal >= 20000 ? 0.85 : 0.1,
-          "a pure epsilon, two classes, many records: trees that see records of their own"};
-}
-
 }  // namespace
 
 Family forest_family() {
@@ -61,8 +56,7 @@ Family forest_family() {
                        .choices = {"shared", "disjoint"}}},
           .prepare = prepare,
           .plan = plan,
-          .load = load_trees,
-          .merit = merit};
+          .load = load_trees};
 }
 
 }  // namespace sotto
