@@ -68,8 +68,9 @@ void check_scale(const NoisyGradientOptions& options, std::size_t dimension) {
 // The steps before which the norms of gradients are looked at: the first, and when a tenth and
 // about a third are done.
 std::vector<std::uint64_t> looks_of(const NoisyGradientOptions& options) {
-  std::vector<std::uint64_t> looks = {0, options.iterations / 10, options.iterations * 7 / 20};
-  looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
+  std::vector<std::uint64_t> looks = {0};
+  for (const std::uint64_t next : {options.iterations / 10, options.iterations * 7 / 20})
+    if (next > looks.back()) looks.push_back(next);
   return looks;
 }
 
