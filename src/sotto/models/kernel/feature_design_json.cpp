@@ -41,6 +41,7 @@ json to_json(const FeatureDesign& design) {
                             {"width", column.width},
                             {"share", column.share}});
   }
+  if (design.sizes.least_length > 0) j["least_length"] = design.sizes.least_length;
   j["directions"] = design.directions;
   j["wave_means"] = design.fourier_means;
   j["splits"] = json::array();
@@ -64,6 +65,8 @@ FeatureDesign feature_design_from_json(const json& j) {
     const std::size_t parts = d.sizes.main_parts[i], finer = d.sizes.main_parts[i > 0 ? i - 1 : 0];
     if (parts < 1 || parts > 4096 || finer % parts != 0) damaged("parts of a number");
   }
+  d.sizes.least_length = j.value("least_length", 0.0);
+  check_numbers({d.sizes.least_length}, 0, 1e3, "lengths");
   check_numbers({d.sizes.main, d.sizes.fourier_part, d.sizes.tree_part}, 0, 1, "parts");
   for (const json& column : j.at("columns")) {
     d.numeric.push_back(column.at("numeric").get<bool>());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <tuple>
 
 #include "sotto/core/error.hpp"
 #include "sotto/models/kernel/detail/gaussian_draw.hpp"
@@ -13,6 +14,7 @@ namespace sotto {
 namespace {
 
 constexpr double kBandwidth = 0.8;
+constexpr float kSlopeTurn = 0.7f;  // along a whole column, to both sides
 constexpr double kSpike = 0.3;  // share of one bin: the rest of the column stands close together
 constexpr double kFromFound = 0.7;  // of the trees, where pairs were found
 constexpr double kMainOffset = 0.01, kLeafOffset = 0.05;
@@ -87,6 +89,19 @@ std::vector<FeatureDesign::Split> pair_splits(const std::vector<double>& p, std:
   return splits;
 }
 
+// Of the cosine and the sine of a slope: they follow from the shares of the column's levels.
+std::pair<float, float> slope_means(const ColumnScale& scale) {
+  double even = 0, odd = 0;
+  for (std::size_t l = 0; l < scale.share.size(); ++l) {
+    const double turn =
+        static_cast<double>(kSlopeTurn) * (2 * (scale.start[l] + scale.width[l] / 2) - 1);
+    even += scale.share[l] * std::cos(turn);
+    odd += scale.share[l] * std::sin(turn);
+  }
+  return {static_cast<float>(std::clamp(even, -1.0, 1.0)),
+          static_cast<float>(std::clamp(odd, -1.0, 1.0))};
+}
+
 // Trees of pairs drawn by the roots of their credits: three cuts of one column, two of the other.
 std::vector<FeatureDesign::Split> found_splits(std::span<const PairCredit> pairs, std::size_t trees,
                                                Rng& rng) {
@@ -121,7 +136,12 @@ FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnS
   for (const double share : uses) design.weights.push_back(std::sqrt(share / most));
   for (const ColumnScale& scale : design.columns)
     design.fine.push_back(*std::max_element(scale.share.begin(), scale.share.end()) >= kSpike);
-  for (std::size_t k = 0; k < sizes.fourier; ++k) {
+  if (sizes.slopes) {
+    for (std::size_t k = 0; k < sizes.fourier; ++k)
+      for (std::size_t j = 0; j < uses.size(); ++j)
+        design.directions.push_back(j == k ? kSlopeTurn : 0.0f);
+  }
+  for (std::size_t k = 0; k < sizes.fourier && !sizes.slopes; ++k) {
     for (const double share : uses)
       design.directions.push_back(
           static_cast<float>(normal_draw(rng) / kBandwidth * std::sqrt(3 * share)));
@@ -140,6 +160,9 @@ FeatureDesign FeatureDesign::draw(const FeatureSizes& sizes, std::vector<ColumnS
     design.splits.push_back({column, even_draw(rng)});
   }
   design.fourier_means.resize(2 * sizes.fourier);
+  for (std::size_t k = 0; k < sizes.fourier && sizes.slopes; ++k)
+    std::tie(design.fourier_means[2 * k], design.fourier_means[2 * k + 1]) =
+        slope_means(design.columns[k]);
   design.leaf_shares.assign(design.sizes.trees,
                             std::vector<double>(std::size_t{1} << kTreeDepth,
                                                 std::ldexp(1.0, -static_cast<int>(kTreeDepth))));
@@ -192,7 +215,7 @@ double FeatureMap::intercept() {
 
 void FeatureMap::centre(std::span<std::int16_t> waves, std::span<float> room) const {
   wave_kernels::centre(waves.data(), design_.fourier_means.data(), waves.size(),
-                       reach(design_.sizes.fourier_part), room.data());
+                       reach(design_.sizes.fourier_part), design_.sizes.least_length, room.data());
 }
 
 void FeatureMap::read(std::span<const BinnedColumns::Cell> cells, FeatureRow& row) const {

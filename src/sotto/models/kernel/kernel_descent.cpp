@@ -67,6 +67,16 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
   std::vector<float> before;
   std::vector<PairCredit> found;
   const std::vector<KernelStage>& stages = mechanisms_.stages;
+  std::vector<float> straight;  // what slopes alone say
+  if (mechanisms_.slopes) {
+    const FeatureMap map(
+        FeatureDesign::draw(mechanisms_.slopes->sizes, reached.scales, numeric, uses, {}, rng));
+    const KernelRows rows(FeatureRows(records, map.design()), map, records, before);
+    KernelModel::Part& part =
+        reached.model.parts.emplace_back(KernelModel::Part{.design = map.design()});
+    descend(*mechanisms_.slopes, rows, state, part, rng, progress);
+    before = straight = rows.margins(part.parameters);
+  }
   bool speaks_for_all = true;  // the trial, for all features
   FeatureSizes shared;         // as the trial found them worth
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -106,7 +116,7 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
       found = found_pairs(records, reached.scales, uses, before, state.clip, rng);
   }
   if (mechanisms_.worth)
-    reached.believed = believe(records, state.clip, reached.model, before, rng);
+    reached.believed = believe(records, state.clip, reached.model, straight, before, rng);
   if (goes_on != GoesOn::no) {
     reached.uses = std::move(uses);
     reached.margins = std::move(before);
@@ -138,16 +148,19 @@ std::vector<bool> KernelDescent::numeric_columns() const {
   return numeric;
 }
 
-// λ = 1 + Σ f·e/Σ f², f what the model says beyond its intercept and e what is left of a target, is
-// how far the model is to be believed: with λ·f squared residuals are the smallest. A record adds
-// f·e and f² in units of (1.5·clip)², each cut at 1: ℓ2 ≤ √2. Features are centred, so that
-// intercepts stay as they are, and where nothing was found a prediction is the mean.
+// λ = 1 + Σ f·e/Σ f², f what the model says beyond its intercept and slopes and e what is left of a
+// target, is how far f is to be believed: with λ·f squared residuals are the smallest. A record
+// adds f·e and f² in units of (1.5·clip)², each cut at 1: ℓ2 ≤ √2. Features are centred, so that
+// intercepts stay as they are, and where nothing was found a prediction is the mean, or what slopes
+// (margins: straight) say.
 double KernelDescent::believe(const BinnedRows& records, double clip, KernelModel& model,
-                              std::span<float> margins, Rng& rng) const {
+                              std::span<const float> straight, std::span<float> margins,
+                              Rng& rng) const {
   constexpr double kSteps = 1 / KernelMechanisms::kCountUnit;
   double base = 0;
-  for (const KernelModel::Part& part : model.parts)
-    base += part.parameters[0][0] * FeatureMap::intercept();
+  const std::size_t after = straight.empty() ? 0 : 1;
+  for (std::size_t p = after; p < model.parts.size(); ++p)
+    base += model.parts[p].parameters[0][0] * FeatureMap::intercept();
   struct Sums {
     std::int64_t left = 0, squares = 0;
   };
@@ -157,7 +170,8 @@ double KernelDescent::believe(const BinnedRows& records, double clip, KernelMode
   records.for_parts([&](std::size_t first, std::size_t end, unsigned thread) {
     for (std::size_t i = first; i < end; ++i) {
       const double m = std::clamp(static_cast<double>(margins[i]), -1.0, 1.0);  // as predicted
-      const double f = cut(m - base), e = cut(static_cast<double>(records.target(i)) - m);
+      const double f = cut(m - base - (after > 0 ? static_cast<double>(straight[i]) : 0)),
+                   e = cut(static_cast<double>(records.target(i)) - m);
       partial[thread].left += static_cast<std::int64_t>(f * e * kSteps);
       partial[thread].squares += static_cast<std::int64_t>(f * f * kSteps);
     }
@@ -168,11 +182,15 @@ double KernelDescent::believe(const BinnedRows& records, double clip, KernelMode
   const double measured =
       1 + noisy[0] / std::max(noisy[1], std::max(1.0, mechanisms_.worth->scale()));
   const double worth = std::clamp((measured - kNoWorth) / (kFullWorth - kNoWorth), 0.0, 1.0);
-  for (KernelModel::Part& part : model.parts) {
+  for (std::size_t p = after; p < model.parts.size(); ++p) {
+    KernelModel::Part& part = model.parts[p];
     for (std::size_t c = 1; c < part.parameters[0].size(); ++c) part.parameters[0][c] *= worth;
     part.noise *= worth;
   }
-  for (float& m : margins) m = static_cast<float>(base + worth * (static_cast<double>(m) - base));
+  for (std::size_t i = 0; i < margins.size(); ++i) {
+    const double at = base + (after > 0 ? static_cast<double>(straight[i]) : 0);
+    margins[i] = static_cast<float>(at + worth * (static_cast<double>(margins[i]) - at));
+  }
   return worth;
 }
 

@@ -15,7 +15,11 @@ constexpr double kThreeStages = 1500;                  // records for each unit 
 constexpr std::uint64_t kFewestRounds = 6;             // of three stages
 constexpr double kMainShare = 0.1, kTrialShare = 0.2;  // of the descent, the rest for the third
 constexpr double kPairsShare = 0.08, kTrialTest = 0.02, kWorthShare = 0.02;  // of all
-constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;                // τ of a round
+// Of the descent of a number, before main effects: slopes, their time for each column, the noise
+// that they may add to a prediction as a part of the clip, and the length of their rows for one
+// column, 1.3 times the root of its mean square on an even scale.
+constexpr double kSlopesShare = 0.06, kSlopesTime = 7, kSlopesNoise = 0.25, kSlopesLength = 0.5;
+constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
 // From so many records per unit of noise on κ grows like the root of their number, up to a limit.
 constexpr double kFarSignal = 3500, kFurthest = 2.5;
 // Where others would go on instead: of a record's loss. In proportion below so many records per
@@ -72,10 +76,18 @@ LatticeNoise noise(const KernelSetting& s, double rho, double distance, double u
 
 double root(std::size_t n) { return up(std::sqrt(static_cast<double>(n))); }
 
+// Of the slopes of a number.
+std::uint64_t slope_rounds(const KernelSetting& s) {
+  return s.options.iterations ? std::max<std::uint64_t>(1, *s.options.iterations / 12) : 20;
+}
+
 // As many as make short steps, fewer where a round costs much: by the declared rows alone.
 std::uint64_t rounds_of(const KernelSetting& s, std::size_t stage, std::size_t stages) {
   if (stages == 1 || stage == 2) {
-    const std::uint64_t before = stages == 1 ? 0 : rounds_of(s, 0, 3) + rounds_of(s, 1, 3);
+    const std::uint64_t before = stages == 1
+                                     ? 0
+                                     : rounds_of(s, 0, 3) + rounds_of(s, 1, 3) +
+                                           (s.loss == MarginLoss::number ? slope_rounds(s) : 0);
     if (s.options.iterations) return *s.options.iterations - before;
     const auto room = static_cast<std::uint64_t>(8e6 / std::max(1.0, s.rows));
     return std::max<std::uint64_t>(std::min<std::uint64_t>(120, room), 60);
@@ -98,6 +110,30 @@ std::vector<double> stage_shares(const KernelSetting& s, const FeatureSizes& siz
                    s.options.iterations.value_or(kFewestRounds) < kFewestRounds;
   if (one) return {1};
   return {kMainShare, kTrialShare, 1 - kMainShare - kTrialShare};
+}
+
+// One slope for each column: descent along d even directions of a curvature of about 0.6/d goes
+// as far as it can in a time of 7d, and adds noise c·τ/(n·μ): little, d parameters being few. Rows
+// are not stretched below a length that most exceed little, so that slopes stay slopes.
+KernelStage slopes_of(const KernelSetting& s, double rho) {
+  const double d = static_cast<double>(s.columns.columns()),
+               moved = contribution_factor(s.relation),
+               signal = s.rows * std::sqrt(2 * rho) / (moved * s.contributions);
+  KernelStage stage{.sizes = {.fourier = s.columns.columns(),
+                              .main = 0,
+                              .fourier_part = 1,
+                              .main_parts = {1},
+                              .slopes = true,
+                              .least_length = kSlopesLength * std::sqrt(d)},
+                    .rounds = slope_rounds(s)};
+  const double rounds = static_cast<double>(stage.rounds);
+  stage.time = std::min({kSlopesTime * d, kSlopesNoise * signal, kLongestOfNumber * rounds});
+  stage.rho = rho / rounds;
+  std::size_t dimension = 1 + 2 * s.columns.columns();
+  for (std::size_t j = 0; j < s.columns.columns(); ++j)
+    dimension += s.columns.is_numeric(j) ? 1 : s.columns.levels(j);
+  stage.gradient = noise(s, stage.rho, moved, KernelRows::kUnit, dimension);
+  return stage;
 }
 
 }  // namespace
@@ -133,6 +169,11 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
   for (const std::size_t parts : sizes.main_parts) of_number += parts;
   for (std::size_t j = 0; j < s.columns.columns(); ++j)
     main += s.columns.is_numeric(j) ? of_number : s.columns.levels(j);
+  if (three && s.loss == MarginLoss::number) {
+    const double own = descent * kSlopesShare;
+    slopes = slopes_of(s, own);
+    descent -= own;
+  }
   const auto stage_of = [&](const FeatureSizes& features, double share, std::uint64_t rounds) {
     KernelStage stage{.sizes = features, .rounds = rounds};
     if (features.fourier > 0)
@@ -169,6 +210,7 @@ Event KernelMechanisms::event() const {
   if (pairs) all.push_back(pairs->event());
   if (trial) all.push_back(trial->event());
   if (worth) all.push_back(worth->event());
+  if (slopes) all.push_back(repeat(slopes->gradient->event(), slopes->rounds));
   for (const KernelStage& stage : stages) {
     if (stage.waves) all.push_back(stage.waves->event());
     if (stage.leaves) all.push_back(stage.leaves->event());
@@ -178,7 +220,7 @@ Event KernelMechanisms::event() const {
 }
 
 std::uint64_t KernelMechanisms::rounds() const {
-  std::uint64_t all = 0;
+  std::uint64_t all = slopes ? slopes->rounds : 0;
   for (const KernelStage& stage : stages) all += stage.rounds;
   return all;
 }

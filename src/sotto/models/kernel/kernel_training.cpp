@@ -42,11 +42,15 @@ class KernelTraining final : public TrainingPlan {
     if (sizes.trees > 0)
       e.words += sizes.pairs ? fmt::format(" and {} pairs of columns", sizes.trees)
                              : fmt::format(" and the leaves of {} random trees", sizes.trees);
-    if (stages.size() > 1)
+    if (stages.size() > 1) {
+      e.words += "; the first ";
+      if (mechanisms_.slopes)
+        e.words += fmt::format("{} on one slope for each column, ", mechanisms_.slopes->rounds);
       e.words += fmt::format(
-          "; the first {} on main effects alone, {} more to see whether all features lower the "
+          "{} on main effects alone, {} more to see whether all features lower the "
           "loss, and main effects alone again where they do not",
           stages[0].rounds, stages[1].rounds);
+    }
     if (private_)
       e.words += fmt::format(
           "; each gradient sum of norm 1 a record noised by a discrete Gaussian "

@@ -149,11 +149,11 @@ TEST(ThreeStages, ARecordMovesTheWorthOfANumberByWhatIsDeclared) {
     for (const std::size_t copies : {1, 2}) {
       const TrainingRequest request =
           asked(kMuch, {{"iterations", {"40"}}, {"waves", {"20"}}, {"trees", {"20"}}});
-      Facts facts = facts_for(kernel_family(), schema(relation, kNumber, 400), request);
+      Facts facts = facts_for(kernel_family(), schema(relation, kNumber, 2000), request);
       facts.contributions = copies;
       const bool replaced = facts.relation == Relation::replace_one;
       // Targets near the product of two columns; the last record has the opposite of it.
-      auto all = records(400, kNumber, 3), neighbour = all;
+      auto all = records(2000, kNumber, 3), neighbour = all;
       all.insert(all.end(), copies, {.95, .95, "w", "true", "-1"});
       if (replaced) neighbour.insert(neighbour.end(), copies, {.95, .95, "w", "true", "1"});
       const auto [a, b] = recorded(facts, request, all, neighbour, copies);

@@ -46,7 +46,7 @@ SOTTO_CLONES void waves(const float* directions, const float* places, std::size_
 }
 
 SOTTO_CLONES void centre(std::int16_t* __restrict row, const float* means, std::size_t width,
-                         double reach, float* __restrict room) {
+                         double reach, double least, float* __restrict room) {
   const std::size_t even = width / kLanes * kLanes;
   double lanes[kLanes] = {}, square = 0;
   for (std::size_t j = 0; j < width; ++j)
@@ -58,9 +58,10 @@ SOTTO_CLONES void centre(std::int16_t* __restrict row, const float* means, std::
     square += static_cast<double>(room[j]) * static_cast<double>(room[j]);
   for (std::size_t l = 0; l < kLanes; ++l) square += lanes[l];
   // Covers the rounding of the sum, below 2^−35 of it, and of each product, 2^−24.
-  const float scale =
-      square > 0x1p-40 ? static_cast<float>(reach * kRowSteps / std::sqrt(square) * (1 - 0x1p-20))
-                       : 0.0f;
+  const float scale = square > 0x1p-40
+                          ? static_cast<float>(reach * kRowSteps /
+                                               std::max(least, std::sqrt(square)) * (1 - 0x1p-20))
+                          : 0.0f;
   for (std::size_t j = 0; j < width; ++j)
     row[j] = static_cast<std::int16_t>(static_cast<std::int32_t>(room[j] * scale));
 }

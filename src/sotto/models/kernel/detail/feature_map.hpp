@@ -32,6 +32,9 @@ struct FeatureSizes {
   // Of a number's scale, finest first: each divides the one before it. Columns without a spike
   // leave the finest out.
   std::vector<std::size_t> main_parts = {128, 32, 8, 2};
+  // Waves along one column each, slow enough to be nearly straight: a slope for each column.
+  bool slopes = false;
+  double least_length = 0;  // of waves: shorter ones are not stretched
   bool pairs = false;  // trees are pairs of columns: the most important ones, cut at set places
 };
 

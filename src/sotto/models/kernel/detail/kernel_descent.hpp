@@ -56,7 +56,7 @@ class KernelDescent {
               Rng& rng) const;
   // Shrinks what was fitted, and the margins, towards the mean as far as it is noise; by what.
   double believe(const BinnedRows& records, double clip, KernelModel& model,
-                 std::span<float> margins, Rng& rng) const;
+                 std::span<const float> straight, std::span<float> margins, Rng& rng) const;
   // least: what the loss of a record has to fall by, on average.
   bool improves(const BinnedRows& records, std::span<const float> before,
                 std::span<const float> after, double clip, double least, Rng& rng) const;

@@ -3,7 +3,8 @@
 // What       Releases noisy marginals, from which the features follow; the means of waves and the
 //            shares of leaves, on which they are centred; then R noisy gradient sums of a
 //            generalised linear model on the rows. With enough records in three stages, each going
-//            on from the margins of the one before: main effects alone; after a look at all pairs
+//            on from the margins of the one before, of a number after a few steps along one slope
+//            for each column: main effects alone; after a look at all pairs
 //            of columns (pair_scan.hpp) a trial of all features; the rest with features drawn anew
 //            (column_uses.hpp), or on main effects alone where the trial did not lower the loss. A
 //            trial that did not is dropped. What the last iterates say adds up to the model.
@@ -21,7 +22,7 @@
 //            the descent, whatever R and the number of features are. So τ = κ·n·μ, and R is chosen
 //            for stability alone. c of a number: 1.2 noisy root mean square residuals, released
 //            again as the residuals shrink. n is the declared number of rows. Predictions of a
-//            number are shrunk to their mean where they are mostly noise.
+//            number are shrunk to their mean, or to what slopes say, where they are mostly noise.
 // Numerics   All sums are exact integers, noise is exact; the rest is post-processing.
 // Reference  [RR07], [BST14]; docs/math/kernel.md.
 #pragma once

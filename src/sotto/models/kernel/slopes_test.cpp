@@ -1,0 +1,149 @@
+// Slopes before main effects: rows of bounded length, a plane, files of strangers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "sotto/core/error.hpp"
+#include "sotto/models/kernel/crossed_data_test.hpp"
+#include "sotto/models/kernel/detail/kernel_mechanisms.hpp"
+#include "sotto/models/kernel/kernel_family.hpp"
+
+namespace sotto::slopes_test {
+
+using crossed::kNumber;
+using crossed::kTwo;
+using crossed::Record;
+using crossed::records;
+using crossed::schema;
+using crossed::table_of;
+
+TrainingRequest asked(const Budget& budget, const OptionValues::Raw& given = {}) {
+  return {.kind = "kernel",
+          .method = "gradient",
+          .budget = budget,
+          .options = OptionValues(options_of(kernel_family(), "kernel"), given)};
+}
+
+// The features of slopes on even scales of as many numbers.
+FeatureDesign even_slopes(std::size_t columns) {
+  std::vector<ColumnScale> scales(columns);
+  for (ColumnScale& scale : scales)
+    for (std::size_t l = 0; l < BinnedColumns::kBins; ++l) {
+      scale.start.push_back(static_cast<double>(l) / BinnedColumns::kBins);
+      scale.width.push_back(1.0 / BinnedColumns::kBins);
+      scale.share.push_back(1.0 / BinnedColumns::kBins);
+    }
+  FeatureSizes sizes{.fourier = columns, .main = 0, .fourier_part = 1, .main_parts = {1}};
+  sizes.slopes = true;
+  sizes.least_length = 0.5 * std::sqrt(static_cast<double>(columns));
+  Rng rng = Rng::insecure_seed(1);
+  return FeatureDesign::draw(sizes, std::move(scales), std::vector<bool>(columns, true),
+                             std::vector<double>(columns, 1 / static_cast<double>(columns)), {},
+                             rng);
+}
+
+double length_of(const FeatureMap& map, const std::vector<BinnedColumns::Cell>& cells) {
+  FeatureRow row;
+  map.read(cells, row);
+  double square = FeatureMap::intercept() * FeatureMap::intercept();
+  for (const std::int16_t x : row.waves)
+    square += std::ldexp(static_cast<double>(x) * static_cast<double>(x), -30);
+  EXPECT_EQ(row.main_factor, 0.0f);
+  return std::sqrt(square);
+}
+
+TEST(Slopes, RowsAreNeverLongerThanOneAndShortOnesStayShort) {
+  std::mt19937 random(1);
+  for (const std::size_t columns : {1, 3, 20}) {
+    const FeatureMap map(even_slopes(columns));
+    std::vector<BinnedColumns::Cell> cells(columns);
+    double longest = 0;
+    for (int i = 0; i < 2000; ++i) {
+      for (BinnedColumns::Cell& cell : cells)
+        cell = {i % 4 == 0 ? 255 * static_cast<std::uint32_t>(random() % 2)
+                           : static_cast<std::uint32_t>(random() % 256),
+                0.5f};
+      longest = std::max(longest, length_of(map, cells));
+    }
+    EXPECT_LE(longest, 1.0) << columns;
+    EXPECT_GT(longest, 0.99) << columns;  // corners are cut
+    cells.assign(columns, {128, 0.0f});   // the middle
+    EXPECT_LT(length_of(map, cells), 0.4) << columns;
+  }
+}
+
+TEST(Slopes, AreNearlyStraight) {
+  const FeatureMap map(even_slopes(4));
+  std::vector<BinnedColumns::Cell> cells(4, {128, 0.0f});
+  FeatureRow row;
+  std::vector<double> steps;
+  for (std::uint32_t level = 0; level <= 224; level += 32) {
+    cells[2].level = level;
+    map.read(cells, row);
+    steps.push_back(row.waves[5]);
+  }
+  for (std::size_t i = 1; i + 1 < steps.size(); ++i)
+    EXPECT_NEAR((steps[i + 1] - steps[i]) / (steps[4] - steps[3]), 1, 0.25) << i;
+}
+
+// Without slopes the noise of all features stays: R² below 0.8.
+TEST(Slopes, FindAPlaneWithLittleNoise) {
+  const TrainingRequest request = asked(Budget::zcdp(0.03));
+  const Facts facts = facts_for(kernel_family(), schema("add_remove", kNumber, 8000), request);
+  std::mt19937 random(4);
+  std::normal_distribution<double> noise(0, 0.1);
+  const auto drawn = [&](std::size_t count) {
+    auto all = records(count, kNumber, static_cast<unsigned>(random()));
+    for (Record& r : all) r.y = std::to_string(0.4 * r.a - 0.3 * r.b + noise(random));
+    return all;
+  };
+  double mean = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    Rng rng = Rng::insecure_seed(seed);
+    const auto model = plan_training(kernel_family(), facts, request)
+                           ->run(*table_in_memory(table_of(drawn(8000), *facts.encoder)), rng);
+    mean +=
+        evaluate(false, model.value()->score(table_of(drawn(2000), *facts.encoder))).regression.r2 /
+        4;
+  }
+  EXPECT_GT(mean, 0.85);
+}
+
+TEST(Slopes, AreForNumbersAndCountAmongTheSteps) {
+  for (const bool number : {true, false}) {
+    const Encoder encoder(schema("add_remove", number ? kNumber : kTwo, 40));
+    const BinnedColumns columns(encoder);
+    for (const std::uint64_t steps : {6u, 8u, 40u, 300u}) {
+      const KernelMechanisms plan({Relation::add_remove,
+                                   40,
+                                   1,
+                                   number ? MarginLoss::number : MarginLoss::two_classes,
+                                   1,
+                                   columns,
+                                   {.iterations = steps}},
+                                  20000);
+      ASSERT_EQ(plan.stages.size(), 3u);
+      EXPECT_EQ(plan.slopes.has_value(), number);
+      EXPECT_EQ(plan.rounds(), steps);
+    }
+  }
+  const TrainingRequest request = asked(Budget::zcdp(0.1));
+  const Facts facts = facts_for(kernel_family(), schema("add_remove", kNumber, 100000), request);
+  const std::string words = plan_training(kernel_family(), facts, request)->explain().words;
+  EXPECT_NE(words.find("20 on one slope for each column"), std::string::npos) << words;
+}
+
+TEST(Slopes, FilesKeepTheLengthAndOddLengthsAreRefused) {
+  auto json = to_json(even_slopes(3));
+  EXPECT_EQ(feature_design_from_json(json).sizes.least_length, 0.5 * std::sqrt(3.0));
+  for (const double odd : {-1.0, 1e9, std::nan("")}) {
+    json["least_length"] = odd;
+    EXPECT_THROW(feature_design_from_json(json), Error) << odd;
+  }
+  json.erase("least_length");  // models of before
+  EXPECT_EQ(feature_design_from_json(json).sizes.least_length, 0);
+}
+
+}  // namespace sotto::slopes_test
