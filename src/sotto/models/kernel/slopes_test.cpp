@@ -88,27 +88,47 @@ TEST(Slopes, AreNearlyStraight) {
     EXPECT_NEAR((steps[i + 1] - steps[i]) / (steps[4] - steps[3]), 1, 0.25) << i;
 }
 
-// Without slopes the noise of all features stays: R² below 0.8.
-TEST(Slopes, FindAPlaneWithLittleNoise) {
-  const TrainingRequest request = asked(Budget::zcdp(0.03));
-  const Facts facts = facts_for(kernel_family(), schema("add_remove", kNumber, 8000), request);
-  std::mt19937 random(4);
+// Twelve columns that act alone, and evenly.
+Table plane(const Encoder& encoder, std::size_t rows, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
   std::normal_distribution<double> noise(0, 0.1);
-  const auto drawn = [&](std::size_t count) {
-    auto all = records(count, kNumber, static_cast<unsigned>(random()));
-    for (Record& r : all) r.y = std::to_string(0.4 * r.a - 0.3 * r.b + noise(random));
-    return all;
-  };
+  Table table(encoder);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<std::string> texts;
+    double y = noise(random);
+    for (int j = 0; j < 12; ++j) {
+      const double x = uniform(random);
+      texts.push_back(std::to_string(x));
+      y += (j % 2 ? -0.1 : 0.1) * x;
+    }
+    Table::Sink sink = table.add_row();
+    std::size_t column = 0;
+    sink.factor = encoder.encode(std::vector<std::string_view>(texts.begin(), texts.end()),
+                                 sink.dense, sink.hot, column);
+    table.add_target(encoder.encode_target(std::to_string(y)));
+  }
+  return table;
+}
+
+// Without slopes R² is 0.73 in the mean: the noise of all features stays.
+TEST(Slopes, FindAPlaneWithLittleNoise) {
+  std::string text = "relation = \"add_remove\"\nrows = 8000\n";
+  for (int j = 0; j < 12; ++j)
+    text += "[columns.x" + std::to_string(j) + "]\ntype = \"numeric\"\nbounds = [-1, 1]\n";
+  const TrainingRequest request = asked(Budget::zcdp(0.03));
+  const Facts facts =
+      facts_for(kernel_family(),
+                Schema::from_toml(text + "[columns.y]\nrole = \"target\"\n" + kNumber), request);
   double mean = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
     Rng rng = Rng::insecure_seed(seed);
     const auto model = plan_training(kernel_family(), facts, request)
-                           ->run(*table_in_memory(table_of(drawn(8000), *facts.encoder)), rng);
-    mean +=
-        evaluate(false, model.value()->score(table_of(drawn(2000), *facts.encoder))).regression.r2 /
-        4;
+                           ->run(*table_in_memory(plane(*facts.encoder, 8000, seed)), rng);
+    const Table test = plane(*facts.encoder, 2000, 100 + seed);
+    mean += evaluate(false, model.value()->score(test)).regression.r2 / 4;
   }
-  EXPECT_GT(mean, 0.85);
+  EXPECT_GT(mean, 0.75);
 }
 
 TEST(Slopes, AreForNumbersAndCountAmongTheSteps) {
