@@ -31,8 +31,10 @@ class Predictor final : public SupervisedModel {
       columns.push_back({{"start", scale.start}, {"width", scale.width}});
     for (const GridTree& tree : model_.trees)
       trees.push_back({{"columns", tree.columns}, {"cuts", tree.cuts}, {"values", tree.values}});
-    json j = {
-        {"schema", 1}, {"type", "boosting"}, {"scales", columns}, {"trees", std::move(trees)}};
+    json j = {{"schema", model_.start ? schema_of(*model_.start) : 1},
+              {"type", "boosting"},
+              {"scales", columns},
+              {"trees", std::move(trees)}};
     if (start_) j["start"] = to_json(start_->model());
     return {{"model.json", j.dump() + "\n"}};
   }
@@ -114,7 +116,7 @@ std::unique_ptr<Model> load_boosting(const Files& files, Facts& facts) {
   BoostingModel model;
   try {
     const json j = model_json(files);
-    if (j.at("schema") != 1 || j.at("type") != "boosting")
+    if (!is_known_schema(j.at("schema")) || j.at("type") != "boosting")
       throw DataError("'model.json' is not a boosted model that this version knows");
     for (const json& scale : j.at("scales")) {
       model.columns.emplace_back();

@@ -158,7 +158,8 @@ double KernelDescent::believe(const BinnedRows& records, double clip, KernelMode
                               Rng& rng) const {
   constexpr double kSteps = 1 / KernelMechanisms::kCountUnit;
   double base = 0;
-  const std::size_t after = straight.empty() ? 0 : 1;
+  // Not by straight.empty(): that would tell a table without records.
+  const std::size_t after = mechanisms_.slopes ? 1 : 0;
   for (std::size_t p = after; p < model.parts.size(); ++p)
     base += model.parts[p].parameters[0][0] * FeatureMap::intercept();
   struct Sums {

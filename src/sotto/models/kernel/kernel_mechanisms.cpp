@@ -18,6 +18,7 @@ constexpr double kPairsShare = 0.08, kTrialTest = 0.02, kWorthShare = 0.02;  // 
 // Of the descent of a number, before main effects: slopes, their time for each column, the noise
 // that they may add to a prediction as a part of the clip, and the length of their rows for one
 // column, 1.3 times the root of its mean square on an even scale.
+constexpr std::size_t kMostSlopes = 200;
 constexpr double kSlopesShare = 0.06, kSlopesTime = 7, kSlopesNoise = 0.25, kSlopesLength = 0.5;
 constexpr double kLongestStep = 150, kLongestOfNumber = 37.5;  // τ of a round
 // From so many records per unit of noise on κ grows like the root of their number, up to a limit.
@@ -76,18 +77,21 @@ LatticeNoise noise(const KernelSetting& s, double rho, double distance, double u
 
 double root(std::size_t n) { return up(std::sqrt(static_cast<double>(n))); }
 
-// Of the slopes of a number.
+// Of a number, before three stages. Rows of slopes have a coordinate for each column and direction.
+bool has_slopes(const KernelSetting& s) {
+  return s.loss == MarginLoss::number && s.columns.columns() <= kMostSlopes;
+}
+
 std::uint64_t slope_rounds(const KernelSetting& s) {
+  if (!has_slopes(s)) return 0;
   return s.options.iterations ? std::max<std::uint64_t>(1, *s.options.iterations / 12) : 20;
 }
 
 // As many as make short steps, fewer where a round costs much: by the declared rows alone.
 std::uint64_t rounds_of(const KernelSetting& s, std::size_t stage, std::size_t stages) {
   if (stages == 1 || stage == 2) {
-    const std::uint64_t before = stages == 1
-                                     ? 0
-                                     : rounds_of(s, 0, 3) + rounds_of(s, 1, 3) +
-                                           (s.loss == MarginLoss::number ? slope_rounds(s) : 0);
+    const std::uint64_t before =
+        stages == 1 ? 0 : slope_rounds(s) + rounds_of(s, 0, 3) + rounds_of(s, 1, 3);
     if (s.options.iterations) return *s.options.iterations - before;
     const auto room = static_cast<std::uint64_t>(8e6 / std::max(1.0, s.rows));
     return std::max<std::uint64_t>(std::min<std::uint64_t>(120, room), 60);
@@ -98,13 +102,16 @@ std::uint64_t rounds_of(const KernelSetting& s, std::size_t stage, std::size_t s
 }
 
 // Shares of the descent. One for additive models, for few records, for few given rounds, and where
-// the noise of the first stage, which has the least of the budget for a round, would be more than
-// can be sampled. mu: of all releases, for a record at distance 1.
+// the noise of the first stage or of slopes, which have the least of the budget for a round, would
+// be more than can be sampled. mu: of all releases, for a record at distance 1.
 std::vector<double> stage_shares(const KernelSetting& s, const FeatureSizes& sizes, double mu) {
   constexpr double kLeastDescent = 0.5;  // of all
+  const auto first_of = [&](std::uint64_t rounds, double share) {
+    return std::sqrt(static_cast<double>(rounds) / (kLeastDescent * share)) /
+           (mu * KernelRows::kUnit);
+  };
   const double first_sigma =
-      std::sqrt(static_cast<double>(rounds_of(s, 0, 3)) / (kLeastDescent * kMainShare)) /
-      (mu * KernelRows::kUnit);
+      std::max(first_of(rounds_of(s, 0, 3), kMainShare), first_of(slope_rounds(s), kSlopesShare));
   const bool one = s.options.main_only || sizes.fourier + sizes.trees == 0 ||
                    s.rows * mu < kThreeStages || !(first_sigma < kMaxNoiseScale) ||
                    s.options.iterations.value_or(kFewestRounds) < kFewestRounds;
@@ -169,7 +176,7 @@ KernelMechanisms::KernelMechanisms(const KernelSetting& s, double rho)
   for (const std::size_t parts : sizes.main_parts) of_number += parts;
   for (std::size_t j = 0; j < s.columns.columns(); ++j)
     main += s.columns.is_numeric(j) ? of_number : s.columns.levels(j);
-  if (three && s.loss == MarginLoss::number) {
+  if (three && has_slopes(s)) {
     const double own = descent * kSlopesShare;
     slopes = slopes_of(s, own);
     descent -= own;

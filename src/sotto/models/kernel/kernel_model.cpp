@@ -26,7 +26,8 @@ class Predictor final : public SupervisedModel {
         margins_(std::move(model)) {}
 
   Files files() const override {
-    const json j = {{"schema", 1}, {"type", "kernel"}, {"parts", to_json(margins_.model())}};
+    const KernelModel model = margins_.model();
+    const json j = {{"schema", schema_of(model)}, {"type", "kernel"}, {"parts", to_json(model)}};
     return {{"model.json", j.dump() + "\n"}};
   }
 
@@ -110,6 +111,14 @@ KernelModel KernelMargins::model() const {
   return model;
 }
 
+int schema_of(const KernelModel& model) {
+  for (const KernelModel::Part& part : model.parts)
+    if (part.design.sizes.least_length > 0) return 2;
+  return 1;
+}
+
+bool is_known_schema(const json& schema) { return schema == 1 || schema == 2; }
+
 json to_json(const KernelModel& model) {
   json parts = json::array();
   for (const KernelModel::Part& part : model.parts)
@@ -143,7 +152,7 @@ std::unique_ptr<Model> kernel_predictor(KernelModel model, const Facts& facts) {
 std::unique_ptr<Model> load_kernel(const Files& files, Facts& facts) {
   try {
     const json j = model_json(files);
-    if (j.at("schema") != 1 || j.at("type") != "kernel")
+    if (!is_known_schema(j.at("schema")) || j.at("type") != "kernel")
       throw DataError("'model.json' is not a kernel model that this version knows");
     return kernel_predictor(kernel_model_from_json(j.at("parts")), facts);
   } catch (const nlohmann::json::exception&) {

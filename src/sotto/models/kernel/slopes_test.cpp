@@ -6,8 +6,10 @@
 #include <random>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/record_replay.hpp"
 #include "sotto/models/kernel/crossed_data_test.hpp"
 #include "sotto/models/kernel/detail/kernel_mechanisms.hpp"
+#include "sotto/models/kernel/detail/kernel_model.hpp"
 #include "sotto/models/kernel/kernel_family.hpp"
 
 namespace sotto::slopes_test {
@@ -155,6 +157,57 @@ TEST(Slopes, AreForNumbersAndCountAmongTheSteps) {
   EXPECT_NE(words.find("20 on one slope for each column"), std::string::npos) << words;
 }
 
+// What was released says the same model, whether one record or none is behind it.
+TEST(Slopes, ATableWithoutRecordsIsNotTold) {
+  const TrainingRequest request = asked(Budget::zcdp(0.1), {{"iterations", {"12"}}});
+  const Facts facts = facts_for(kernel_family(), schema("add_remove", kNumber, 20000), request);
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    std::string file;
+    const auto on = [&](std::size_t count) {
+      return [&, count](Rng& rng) {
+        const auto model =
+            plan_training(kernel_family(), facts, request)
+                ->run(*table_in_memory(table_of(records(count, kNumber), *facts.encoder)), rng);
+        file = model.value()->files().at("model.json");
+        return model.event();
+      };
+    };
+    const auto one = replay::record(seed, on(1));
+    const std::string with = file;
+    EXPECT_EQ(replay::difference(one, replay::record(seed, on(0), &one)), "");
+    EXPECT_EQ(file, with) << seed;
+  }
+}
+
+TEST(Slopes, AreLeftOutWhereNoiseOrColumnsWouldBeTooMany) {
+  std::string text = "relation = \"add_remove\"\nrows = 100000000\n";
+  for (int j = 0; j < 201; ++j)
+    text += "[columns.x" + std::to_string(j) + "]\ntype = \"numeric\"\nbounds = [-1, 1]\n";
+  const auto planned = [](const BinnedColumns& columns, double rows, double rho,
+                          std::optional<std::uint64_t> rounds, std::uint64_t trees) {
+    return KernelMechanisms({Relation::add_remove,
+                             rows,
+                             1,
+                             MarginLoss::number,
+                             1,
+                             columns,
+                             {.trees = trees, .iterations = rounds}},
+                            rho);
+  };
+  const Encoder few(schema("add_remove", kNumber, 100000000)),
+      many(Schema::from_toml(text + "[columns.y]\nrole = \"target\"\n" + kNumber));
+  const BinnedColumns few_columns(few), many_columns(many);
+  EXPECT_TRUE(planned(few_columns, 1e8, 1e-3, {}, 5).slopes);
+  EXPECT_FALSE(planned(many_columns, 1e8, 1e-3, {}, 5).slopes);
+  EXPECT_EQ(planned(many_columns, 1e8, 1e-3, 40, 5).rounds(), 40u);
+  // No budget is refused on the way from one stage to three, above those that are too small for one.
+  for (const std::uint64_t rounds : {0u, 6u, 7u, 11u, 60u})
+    for (double rho = rounds == 6 || rounds == 7 ? 2e-8 : 2e-7; rho < 1e-5; rho *= 1.02)
+      EXPECT_NO_THROW(
+          planned(few_columns, 1e8, rho, rounds > 0 ? std::optional(rounds) : std::nullopt, 50))
+          << rho << " " << rounds;
+}
+
 TEST(Slopes, FilesKeepTheLengthAndOddLengthsAreRefused) {
   auto json = to_json(even_slopes(3));
   EXPECT_EQ(feature_design_from_json(json).sizes.least_length, 0.5 * std::sqrt(3.0));
@@ -162,7 +215,12 @@ TEST(Slopes, FilesKeepTheLengthAndOddLengthsAreRefused) {
     json["least_length"] = odd;
     EXPECT_THROW(feature_design_from_json(json), Error) << odd;
   }
+  const auto schema_with = [](const FeatureDesign& design) {
+    return schema_of({.parts = {{.design = design}}});
+  };
+  EXPECT_EQ(schema_with(even_slopes(3)), 2);
   json.erase("least_length");  // models of before
+  EXPECT_EQ(schema_with(feature_design_from_json(json)), 1);
   EXPECT_EQ(feature_design_from_json(json).sizes.least_length, 0);
 }
 

@@ -4,7 +4,8 @@
 // What       main: the levels of each column, a number in layers of coarse and fine parts of its
 //            scale. fourier: cosines and sines of random directions through all columns on their
 //            scales. trees: the leaf of each of several trees whose splits were drawn at random.
-//            Each part of a row is centred and has the length that was set for it.
+//            Each part of a row is centred and has the length that was set for it (slopes, waves
+//            along one column each, at most that length).
 // Guarantee  The row of a record is a function of that record and of released figures.
 // Method     Columns are drawn for trees, and weigh in main effects and directions, by p_j =
 //            0.7·importance_j^¼ (normalised) + 0.3/d. A direction is normal with deviation 1/0.8

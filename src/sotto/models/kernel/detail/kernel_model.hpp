@@ -23,6 +23,9 @@ struct KernelModel {
   std::vector<Part> parts = {};
 };
 
+// Of a file that holds the model: 2 with slopes, which versions that know 1 alone would misread.
+int schema_of(const KernelModel& model);
+bool is_known_schema(const nlohmann::ordered_json& schema);
 nlohmann::ordered_json to_json(const KernelModel& model);
 KernelModel kernel_model_from_json(const nlohmann::ordered_json& parts);  // throws DataError
 // Throws DataError when it does not fit the encoder.

@@ -23,7 +23,8 @@ inline constexpr double kRowSteps = 0x1p15, kSlopeSteps = 0x1p14;
 // numbers.
 void waves(const float* directions, const float* places, std::size_t columns, std::size_t pairs,
            float* turns, std::int16_t* out);
-// row ← (row − means)·reach/|row − means|, both in steps. means are natural. room: `width` numbers.
+// row ← (row − means)·reach/max(least, |row − means|), both in steps. means and least are natural.
+// room: `width` numbers.
 void centre(std::int16_t* row, const float* means, std::size_t width, double reach, double least,
             float* room);
 // products[i] = Σ_j rows[i·width + j]·theta[j], exact: ‖theta‖ ≤ 2^15, rows of norm below 2^15, so
