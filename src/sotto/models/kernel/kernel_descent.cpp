@@ -129,9 +129,8 @@ KernelDescent::Reached KernelDescent::run(const BinnedRows& records, Rng& rng, P
 void KernelDescent::go_on(const BinnedRows& records, std::uint64_t rounds, Reached& reached,
                           Rng& rng, Progress& progress) const {
   const KernelStage stage = shortened(*mechanisms_.otherwise, rounds);
-  // Past the half of all rounds, where residuals are measured no more.
   State state{.clip = reached.clip,
-              .round = std::max(mechanisms_.rounds() - rounds, mechanisms_.rounds() / 2 + 5)};
+              .round = std::max(mechanisms_.rounds() - rounds, mechanisms_.past_residuals())};
   const FeatureMap map(
       FeatureDesign::draw(stage.sizes, reached.scales, numeric_columns(), reached.uses, {}, rng));
   const KernelRows rows(FeatureRows(records, map.design()), map, records, reached.margins);
@@ -242,7 +241,7 @@ double KernelDescent::descend(const KernelStage& stage, const KernelRows& rows, 
   std::vector<std::vector<double>>&theta = part.parameters, velocity = theta;
   double variance = 0, arrived = 0;  // of what noise adds to a parameter
   for (std::uint64_t i = 0; i < stage.rounds; ++i, ++state.round) {
-    if (mechanisms_.residuals && measures_residuals(state.round, mechanisms_.rounds())) {
+    if (mechanisms_.residuals && mechanisms_.measures_residuals_at(state.round)) {
       const double reach = reach_of(state.clip);
       const int128 parts = rows.sum_of(
           theta, [&](std::span<const double> m, float y) { return part_of_reach(m[0], y, reach); });

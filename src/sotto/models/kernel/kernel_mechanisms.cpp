@@ -232,4 +232,15 @@ std::uint64_t KernelMechanisms::rounds() const {
   return all;
 }
 
+bool KernelMechanisms::measures_residuals_at(std::uint64_t round) const {
+  const std::uint64_t before = slopes ? slopes->rounds : 0;
+  if (round <= before) return round == 0;
+  return measures_residuals(round - before, rounds() - before);
+}
+
+std::uint64_t KernelMechanisms::past_residuals() const {
+  const std::uint64_t before = slopes ? slopes->rounds : 0;
+  return before + (rounds() - before) / 2 + 5;
+}
+
 }  // namespace sotto

@@ -149,6 +149,13 @@ TEST(Slopes, AreForNumbersAndCountAmongTheSteps) {
       ASSERT_EQ(plan.stages.size(), 3u);
       EXPECT_EQ(plan.slopes.has_value(), number);
       EXPECT_EQ(plan.rounds(), steps);
+      // As often as the event says, whatever comes after.
+      std::size_t measured = 0;
+      for (std::uint64_t round = 0; round < steps + 100; ++round) {
+        measured += plan.measures_residuals_at(round);
+        EXPECT_FALSE(plan.measures_residuals_at(round) && round >= plan.past_residuals()) << round;
+      }
+      EXPECT_EQ(measured, 5u) << steps;
     }
   }
   const TrainingRequest request = asked(Budget::zcdp(0.1));

@@ -54,6 +54,10 @@ struct KernelMechanisms {
   KernelMechanisms(const KernelSetting& setting, double rho);
   Event event() const;
   std::uint64_t rounds() const;  // of all stages
+  // Of a number: before which rounds residuals are measured. Slopes but for their first round are
+  // left out, so that the last measure falls into the third stage, whose noise it settles.
+  bool measures_residuals_at(std::uint64_t round) const;
+  std::uint64_t past_residuals() const;  // a round from which on they are not
 };
 
 }  // namespace sotto
