@@ -207,7 +207,7 @@ TEST(Slopes, AreLeftOutWhereNoiseOrColumnsWouldBeTooMany) {
   EXPECT_TRUE(planned(few_columns, 1e8, 1e-3, {}, 5).slopes);
   EXPECT_FALSE(planned(many_columns, 1e8, 1e-3, {}, 5).slopes);
   EXPECT_EQ(planned(many_columns, 1e8, 1e-3, 40, 5).rounds(), 40u);
-  // No budget is refused on the way from one stage to three, above those that are too small for one.
+  // No budget is refused on the way from one stage to three, above those too small for one.
   for (const std::uint64_t rounds : {0u, 6u, 7u, 11u, 60u})
     for (double rho = rounds == 6 || rounds == 7 ? 2e-8 : 2e-7; rho < 1e-5; rho *= 1.02)
       EXPECT_NO_THROW(

@@ -39,7 +39,8 @@ struct KernelMechanisms {
   FeatureSizes sizes;  // of the last stage
   MarginalsPlan marginals;
   std::optional<LatticeNoise> residuals;
-  // One; or three, after slopes: main effects, a trial of all features, and what the trial speaks for.
+  // One; or three, after slopes: main effects, a trial of all features, and what the trial speaks
+  // for.
   std::vector<KernelStage> stages;
   std::optional<KernelStage> slopes;  // before them where they are three, of a number
   // In the place of the third: the same noise on fewer coordinates, which the event covers.
