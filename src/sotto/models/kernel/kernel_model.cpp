@@ -1,6 +1,7 @@
 #include "sotto/models/kernel/detail/kernel_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -117,7 +118,10 @@ int schema_of(const KernelModel& model) {
   return 1;
 }
 
-bool is_known_schema(const json& schema) { return schema == 1 || schema == 2; }
+bool is_known_schema(const json& schema) {
+  constexpr std::array kKnown = {1, 2};
+  return std::find(kKnown.begin(), kKnown.end(), schema) != kKnown.end();
+}
 
 json to_json(const KernelModel& model) {
   json parts = json::array();
