@@ -67,6 +67,14 @@ function(sotto_umbrella name headers result)
   set(${result} ${file} PARENT_SCOPE)
 endfunction()
 
+# sotto_time_limit(result seconds): what a test may take; the checks of sanitizers make it several times slower.
+function(sotto_time_limit result seconds)
+  if(SOTTO_SANITIZE)
+    math(EXPR seconds "4 * ${seconds}")
+  endif()
+  set(${result} ${seconds} PARENT_SCOPE)
+endfunction()
+
 # sotto_test(NAME x SOURCES … LIBRARIES … [LABEL unit] [TIMEOUT 300] [COST 0] [TORCH] [PARTS n])
 # COST: about how many seconds the longest cases take; ctest begins with the longest, so that none is left alone at the end.
 # A test for ctest is one case; with PARTS it is one of n parts of the cases, for programs that load LibTorch: that takes half
@@ -82,9 +90,7 @@ function(sotto_test)
   if(NOT T_COST)
     set(T_COST 0)
   endif()
-  if(SOTTO_SANITIZE)  # checks make a test several times slower
-    math(EXPR T_TIMEOUT "4 * ${T_TIMEOUT}")
-  endif()
+  sotto_time_limit(T_TIMEOUT ${T_TIMEOUT})
   set(torch "")
   if(T_TORCH)
     set(torch TORCH)

@@ -14,7 +14,7 @@ build=(
   libtorch-dev libopenblas0-openmp                                # deep
   libsqlite3-dev libpq-dev postgresql                             # ledger, and a server for its tests
   libcli11-dev                                                    # the command
-  libgtest-dev libgmock-dev libmpfr-dev libgmp-dev                # tests
+  libgtest-dev libgmock-dev libmpfr-dev libgmp-dev iproute2       # tests
 )
 dev=(clang clang-format clang-tidy lld)
 docs=(doxygen)

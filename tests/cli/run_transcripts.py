@@ -97,7 +97,7 @@ def met(need, path):
 def run(step, directory, environment):
     """Empty when the step does what it says, else what differs."""
     done = subprocess.run(["bash", "-o", "pipefail", "-c", step.command], cwd=directory, env=environment,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=1400)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=2400)
     problems = []
     for name, expected, actual in (("output", step.out, done.stdout), ("error output", step.err, done.stderr)):
         lines = actual.decode("utf-8", "replace").splitlines()

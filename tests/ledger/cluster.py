@@ -14,6 +14,20 @@ def programs():
     return found[-1].parent if found else None
 
 
+def unprivileged():
+    """Words that run a command as who may run a server: it refuses root, so root hands it to an unprivileged user."""
+    return ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+
+
+def missing():
+    """Why there can be no server here, or None."""
+    if programs() is None:
+        return "no PostgreSQL server to start; install the package postgresql"
+    if subprocess.run([*unprivileged(), "true"], cwd="/", capture_output=True, check=False).returncode != 0:
+        return "the user postgres can run nothing here (may others enter the root directory?)"
+    return None
+
+
 def free_port(address):
     with socket.socket() as probe:
         probe.bind((address, 0))
@@ -24,8 +38,7 @@ def free_port(address):
 def cluster(network=None):
     """Yields the URL of a server on a socket of its own, and the port on which it also listens at the address `network`, if any."""
     place = pathlib.Path(tempfile.mkdtemp(prefix="sotto-cluster-"))
-    # The server refuses to run as root, so root hands it to an unprivileged user.
-    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    user = unprivileged()
     if user:
         shutil.chown(place, "postgres")
     place.chmod(0o755)

@@ -88,8 +88,8 @@ def main():
     parser.add_argument("--store", choices=["sqlite", "postgres"], default="sqlite")
     parser.add_argument("--networks", action="store_true", help="also train networks, which is slow")
     options = parser.parse_args()
-    if options.store == "postgres" and cluster.programs() is None:
-        print("SKIPPED: no PostgreSQL server to start; install the package postgresql")
+    if options.store == "postgres" and cluster.missing():
+        print(f"SKIPPED: {cluster.missing()}")
         return
     chance = random.Random(2026)
     kinds = ["charge", "linear"] + (["softmax"] if options.networks else [])

@@ -50,12 +50,13 @@ def machines():
         yield f"{network}.1", [["ip", "netns", "exec", name] for name in names], lambda: quiet("ip", "link", "set", names[1], "down")
     finally:
         for words in [["netns", "del", n] for n in names] + [["link", "del", n] for n in [*names, bridge]]:
-            subprocess.run(["ip", *words], capture_output=True, check=False)
+            with contextlib.suppress(OSError):  # no such program
+                subprocess.run(["ip", *words], capture_output=True, check=False)
 
 
 def main():
-    if cluster.programs() is None:
-        print("SKIPPED: no PostgreSQL server to start; install the package postgresql")
+    if cluster.missing():
+        print(f"SKIPPED: {cluster.missing()}")
         return
     with tempfile.TemporaryDirectory() as place, machines() as (address, machine, cut), \
             cluster.cluster(network=address) as (_, port):

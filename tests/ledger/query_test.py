@@ -8,8 +8,8 @@ import cluster
 
 
 def main(sotto, data):
-    if cluster.programs() is None:
-        print("SKIPPED: no PostgreSQL server to start")
+    if cluster.missing():
+        print(f"SKIPPED: {cluster.missing()}")
         return
     with cluster.cluster() as (url, _):
 

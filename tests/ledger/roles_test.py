@@ -34,8 +34,8 @@ def attack(url, dataset, **bent):
 
 
 def main(sotto):
-    if cluster.programs() is None:
-        print("SKIPPED: no PostgreSQL server to start")
+    if cluster.missing():
+        print(f"SKIPPED: {cluster.missing()}")
         return
     with cluster.cluster() as (url, _), tempfile.TemporaryDirectory() as place:
         spec = pathlib.Path(place) / "tenth.json"

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <fstream>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -273,33 +274,66 @@ TEST_F(SqliteFaults, ADiskThatFillsUpIsAStorageErrorAndNoAccusation) {
   for (const Release& r : all) EXPECT_TRUE(charged.contains(r.key)) << r.key;
 }
 
+constexpr int kStillPrivileged = 77;
+
+// What the work returns, or that constant, in a process of a user without rights.
+int as_nobody(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(kStillPrivileged);
+    try {
+      _exit(work());
+    } catch (...) {  // not into the tests that follow, which are the parent's
+      _exit(64);
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
 TEST_F(SqliteFaults, AReadOnlyStoreCanBeReadAndNotCharged) {
   create(1);
   chmod(location.place.c_str(), 0444);
   chmod(directory.path().c_str(), 0555);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(77);
-    int code = 0;
+  constexpr int cannot_enter = 78;
+  const int code = as_nobody([&] {
+    if (access(location.place.c_str(), R_OK) != 0) return cannot_enter;
+    int wrong = 0;
     try {
       Ledger l = open(OpenMode::read);
-      if (releases(l.entries("census")).size() != 1) code |= 1;
+      if (releases(l.entries("census")).size() != 1) wrong |= 1;
       verify(l);
     } catch (const std::exception&) {
-      code |= 2;
+      wrong |= 2;
     }
     try {
       charge_once(location, "no");
-      code |= 4;
+      wrong |= 4;
     } catch (const StorageError&) {
     }
-    _exit(code);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
+    return wrong;
+  });
   chmod(directory.path().c_str(), 0755);
-  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "cannot become an unprivileged user";
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  if (code == kStillPrivileged) GTEST_SKIP() << "cannot become an unprivileged user";
+  if (code == cannot_enter) GTEST_SKIP() << "an unprivileged user cannot enter the test's folder";
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(SqliteFaults, AFolderThatMayNotBeEnteredIsAStorageError) {
+  create(1);
+  chmod(directory.path().c_str(), 0);
+  const int code = as_nobody([&] {
+    try {
+      open(OpenMode::read);
+      return 1;
+    } catch (const StorageError& e) {
+      return std::string(e.what()).find("cannot look at") == std::string::npos ? 2 : 0;
+    }
+  });
+  chmod(directory.path().c_str(), 0755);
+  if (code == kStillPrivileged) GTEST_SKIP() << "cannot become an unprivileged user";
+  EXPECT_EQ(code, 0);
 }
 
 TEST(PostgresFaults, AServerThatRestartsInMidTransactionChargesNothing) {

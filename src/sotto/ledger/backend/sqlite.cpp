@@ -26,7 +26,9 @@ class Sqlite final : public Database {
  public:
   Sqlite(const StoreLocation& location, OpenMode mode)
       : path_(location.place), head_file_(location.place) {
-    const bool fresh = !fs::exists(path_);
+    std::error_code why;
+    const bool fresh = !fs::exists(path_, why);
+    if (why) throw StorageError(fmt::format("cannot look at '{}': {}", path_, why.message()));
     if (mode != OpenMode::create && fresh) {
       throw StorageError(fmt::format("there is no ledger '{}'", path_),
                          "sotto ledger create makes one");
