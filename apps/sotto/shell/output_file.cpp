@@ -57,9 +57,14 @@ OutputFile::OutputFile(std::string path, Readers readers, std::size_t room)
     return;
   }
   temporary_ = path_ + ".XXXXXX";
-  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
-  if (descriptor_ < 0) fail(errno);
+  // Before it exists: a signal that comes right after mkostemp must find its name.
   remember(temporary_.c_str());
+  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    forget(temporary_.c_str());
+    fail(reason);
+  }
   int reason = EINTR;
   while (reason == EINTR) reason = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(room));
   if (reason != 0) {
