@@ -9,6 +9,7 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/tree/detail/node_statistics.hpp"
 #include "sotto/models/tree/detail/noisy_gains.hpp"
+#include "sotto/models/tree/detail/open_questions.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
 namespace sotto::tree_test {

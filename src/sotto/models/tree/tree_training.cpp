@@ -11,6 +11,7 @@
 #include "sotto/mechanisms/selection.hpp"
 #include "sotto/models/tree/detail/node_statistics.hpp"
 #include "sotto/models/tree/detail/noisy_gains.hpp"
+#include "sotto/models/tree/detail/open_questions.hpp"
 #include "sotto/models/tree/detail/tree_model.hpp"
 
 namespace sotto {
@@ -202,8 +203,13 @@ class TreeTraining final : public TrainingPlan {
                                      const Membership& membership, std::size_t level,
                                      Rng& rng) const {
     std::vector<std::size_t> best(trees.size() << level);
+    const auto open_at = [&](std::size_t node) {
+      return open_questions(statistics_.cells(), trees[node >> level], level,
+                            node & ((std::size_t{1} << level) - 1));
+    };
     if (options_.method == TreeMethod::random) {
-      for (std::size_t& choice : best) choice = random_question(rng);
+      for (std::size_t node = 0; node < best.size(); ++node)
+        best[node] = random_question(open_at(node), rng);
       return best;
     }
     const std::size_t width = statistics_.width();
@@ -224,24 +230,26 @@ class TreeTraining final : public TrainingPlan {
             options_.method == TreeMethod::sulq ? Criterion::information : Criterion::gini,
             level_noise.scale() * (level_noise.gaussian() ? 1 : std::sqrt(2.0)));
       }
-      best[node] = mechanisms_ && noisy.empty()
-                       ? mechanisms_->choices[level].run(scores, rng).value
-                       : static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) -
-                                                  scores.begin());
+      const std::vector<std::size_t> open = open_at(node);
+      for (std::size_t i = 0; i < open.size(); ++i) scores[i] = scores[open[i]];
+      scores.resize(open.size());
+      best[node] = open[mechanisms_ && noisy.empty()
+                            ? mechanisms_->choices[level].run(scores, rng).value
+                            : static_cast<std::size_t>(
+                                  std::max_element(scores.begin(), scores.end()) - scores.begin())];
     }
     return best;
   }
 
   // A column first, so that none is asked more often because it has more levels.
-  std::size_t random_question(Rng& rng) const {
-    const auto& all = statistics_.candidates();
-    const std::uint64_t column = rng.next_u64() % columns_.columns();
-    const auto first =
-        std::find_if(all.begin(), all.end(), [&](const Question& q) { return q.column == column; });
-    const auto last =
-        std::find_if(first, all.end(), [&](const Question& q) { return q.column != column; });
-    return static_cast<std::size_t>(first - all.begin()) +
-           rng.next_u64() % static_cast<std::uint64_t>(last - first);
+  std::size_t random_question(const std::vector<std::size_t>& open, Rng& rng) const {
+    const auto column_of = [&](std::size_t i) { return statistics_.candidates()[i].column; };
+    std::vector<std::size_t> starts;  // of each column's questions among the open ones
+    for (std::size_t i = 0; i < open.size(); ++i)
+      if (i == 0 || column_of(open[i]) != column_of(open[i - 1])) starts.push_back(i);
+    starts.push_back(open.size());
+    const std::size_t column = rng.next_u64() % (starts.size() - 1);
+    return open[starts[column] + rng.next_u64() % (starts[column + 1] - starts[column])];
   }
 
   // Counts of classes, or count and Σy, which are the figures but for Σy².

@@ -12,7 +12,8 @@
 //            that all move the same way (node_statistics.hpp). histogram, sulq: noisy counts of
 //            every level of every column, from which the best question follows (noisy_gains.hpp); a
 //            record adds 1 (or 1 and y) in each of d columns: ℓ1 d, ℓ2 √d
-//            (2d, √2d).
+//            (2d, √2d). Candidates of a node are the questions that the way to it leaves open
+//            (open_questions.hpp), which is known from what was released before.
 // Numerics   Exact coins and noise. An answer is drawn towards that of the whole tree by the weight
 //            of one standard deviation of the noise.
 // Reference  docs/math/trees.md.
