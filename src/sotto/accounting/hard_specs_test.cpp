@@ -34,6 +34,15 @@ Spec rare_draws(std::uint64_t count) {
           {repeat(poisson_sampled(GaussianEvent::from_multiplier(0.6), 1e-6), count)}};
 }
 
+// Processor time in units of a question that was never hard and takes about a quarter of a second:
+// machines differ in speed, and sanitizers slow all questions down.
+template <class F>
+double effort_of(const F& f) {
+  static const double usual =
+      seconds_of([] { (void)by(Accountant::pld, rare_draws(100'000), 1e-6); });
+  return seconds_of(f) / usual;
+}
+
 // A draw is rare, its loss is a thousand times that of a step without it: no tilt fits both.
 // A transform without tilt in extended precision gives 0.00421 at 1e-6 and 0.00272 at 1e-5.
 TEST(HardSpecs, RareDrawsUnderLittleNoiseAreBoundedTightly) {
@@ -63,7 +72,7 @@ TEST(HardSpecs, ThousandsOfDifferentGuaranteesAreOneLaw) {
   for (int n : {5, 6, 300, 3000}) {
     const Spec spec = different_guarantees(n);
     Bound pld;
-    EXPECT_LT(seconds_of([&] { pld = by(Accountant::pld, spec); }), 3) << n;
+    EXPECT_LT(effort_of([&] { pld = by(Accountant::pld, spec); }), 12) << n;
     const Bound optimal = by(Accountant::optimal, spec);
     EXPECT_GE(pld.upper, optimal.lower) << n;
     EXPECT_LE(pld.lower, optimal.upper) << n;
@@ -94,7 +103,7 @@ TEST(HardSpecs, CurvesInsideCurvesAreAskedOnce) {
         poisson_sampled(compose({sampled, mixture}), 0.1),
         poisson_sampled(ParallelEvent{{poisson_sampled(mixture, 0.1), sampled}}, 1e-5)}) {
     const Spec spec{Relation::add_remove, {e}};
-    EXPECT_LT(seconds_of([&] { (void)by(Accountant::rdp, spec, 1e-6); }), 5) << e.name();
+    EXPECT_LT(effort_of([&] { (void)by(Accountant::rdp, spec, 1e-6); }), 20) << e.name();
   }
 }
 
@@ -111,13 +120,13 @@ TEST(HardSpecs, CurvesThatManySplitsAskForAreKept) {
     const Spec spec{shuffled ? Relation::replace_one : Relation::zero_out, {e}};
     for (const Accountant a : {Accountant::rdp, Accountant::basic, Accountant::advanced,
                                Accountant::optimal, Accountant::pld}) {
-      EXPECT_LT(seconds_of([&] {
+      EXPECT_LT(effort_of([&] {
                   try {
                     (void)by(a, spec);
                   } catch (const Unsupported&) {
                   }
                 }),
-                5)
+                20)
           << name(a) << " of " << e.name();
     }
   }
@@ -194,7 +203,7 @@ TEST(HardSpecs, AGapThatNoGridClosesIsLeft) {
       {GaussianEvent::from_multiplier(1.888),
        poisson_sampled(mixture(0.9753, {0.5277, 0.28, 1.2062}, {0.9089, 0.0909, 0.0002}), 0.2865)}};
   Bound b;
-  EXPECT_LT(seconds_of([&] { b = by(Accountant::pld, spec, 4.6e-265); }), 3);
+  EXPECT_LT(effort_of([&] { b = by(Accountant::pld, spec, 4.6e-265); }), 12);
   EXPECT_LT(b.upper, 43.5);
   EXPECT_GT(b.lower, 26.5);
 }
@@ -206,8 +215,8 @@ TEST(HardSpecs, PartsThatAreNeverTheWorstAreNotComputed) {
   const Spec spec{Relation::zero_out,
                   {repeat(ParallelEvent{{GaussianEvent{0.018, 7.98, Basis::exact}, slow}}, 16)}};
   EXPECT_LT(
-      seconds_of([&] { EXPECT_THROW((void)by(Accountant::pld, spec, 2.8e-32), AccountingError); }),
-      3);
+      effort_of([&] { EXPECT_THROW((void)by(Accountant::pld, spec, 2.8e-32), AccountingError); }),
+      12);
 }
 
 // 11 s before, and then no answer: where δ is 1 for most of the curve, it is asked where it falls.
@@ -222,7 +231,7 @@ TEST(HardSpecs, CurvesAreAskedWhereTheyFall) {
                                          DiscreteGaussianEvent{2.458e-5, 0.01024, 6e-6, 1}}},
                           2)}};
   Bound b;
-  EXPECT_LT(seconds_of([&] { b = by(Accountant::pld, spec, 7e-10); }), 5);
+  EXPECT_LT(effort_of([&] { b = by(Accountant::pld, spec, 7e-10); }), 20);
   EXPECT_LT(b.upper, 2e5);
 }
 
@@ -232,7 +241,7 @@ TEST(HardSpecs, DrawingOftenWithReplacementIsBoundedQuickly) {
                          share(GaussianEvent::from_multiplier(5'000))};
     const Spec spec{Relation::replace_one, {repeat(e, 3)}};
     for (const Accountant a : {Accountant::basic, Accountant::advanced, Accountant::optimal}) {
-      EXPECT_LT(seconds_of([&] { (void)by(a, spec); }), 5) << population << " " << name(a);
+      EXPECT_LT(effort_of([&] { (void)by(a, spec); }), 20) << population << " " << name(a);
     }
   }
 }
@@ -241,7 +250,7 @@ TEST(HardSpecs, ShufflesFarOutAreBoundedQuickly) {
   const Spec spec{Relation::replace_one,
                   {ShuffledEvent{1'419'320, share(RandomizedResponseEvent{0.0025, 2})}}};
   double claim = 0;
-  EXPECT_LT(seconds_of([&] { claim = by(Accountant::automatic, spec, 1e-240).upper; }), 15);
+  EXPECT_LT(effort_of([&] { claim = by(Accountant::automatic, spec, 1e-240).upper; }), 60);
   EXPECT_LE(claim, 0.0025);
 }
 
@@ -318,7 +327,7 @@ TEST(HardSpecs, RepetitionsWithoutNumberAreAnsweredAtOnce) {
   const double limit = by(Accountant::gdp, {Relation::add_remove, {GdpEvent{1}}}).upper;
   for (const Spec& spec : {equal, nearly}) {
     Bound b;
-    EXPECT_LT(seconds_of([&] { b = by(Accountant::optimal, spec); }), 2);
+    EXPECT_LT(effort_of([&] { b = by(Accountant::optimal, spec); }), 8);
     EXPECT_GE(b.upper, limit * (1 - 1e-6));
     EXPECT_LE(b.upper, limit * 1.002);
     EXPECT_LE(b.lower, limit * (1 + 1e-6));
@@ -421,7 +430,7 @@ TEST(HardSpecs, DeltaOfRareDrawsTakesNoTime) {
                   {GaussianEvent::from_multiplier(1),
                    repeat(poisson_sampled(RandomizedResponseEvent{5000, 2}, 1e-3), 2)}};
   Bound b;
-  EXPECT_LT(seconds_of([&] { b = sotto::delta(spec, 30, {.accountant = Accountant::pld}); }), 10);
+  EXPECT_LT(effort_of([&] { b = sotto::delta(spec, 30, {.accountant = Accountant::pld}); }), 40);
   const double truth = 1 - (1 - 1e-3) * (1 - 1e-3);
   EXPECT_GE(b.upper, truth * (1 - 1e-12));
   EXPECT_LE(b.upper, truth * (1 + 1e-4));
@@ -445,11 +454,11 @@ TEST(HardSpecs, RareLossesThatDeltaCoversDoNotBlurTheRest) {
       const Bound alone = by(Accountant::pld, {Relation::add_remove, {rest(scale)}}, delta - rate);
       const Spec spec{Relation::add_remove, {rest(scale), poisson_sampled(rare, rate)}};
       Bound coarse;
-      EXPECT_LT(seconds_of([&] {
+      EXPECT_LT(effort_of([&] {
                   coarse = epsilon(spec, Delta(delta),
                                    {.accountant = Accountant::pld, .tolerance = 3e-2});
                 }),
-                3);
+                12);
       const Bound fine = by(Accountant::pld, spec, delta);
       for (const Bound& b : {coarse, fine}) {
         EXPECT_GE(b.upper, alone.lower) << rare.name();
