@@ -17,15 +17,16 @@ BinnedColumns::BinnedColumns(const Encoder& encoder)
   for (std::size_t f = 0; f < encoder.features().size(); ++f) {
     const ColumnEncoder& feature = encoder.features()[f];
     const Encoder::Run run = encoder.run(f);
-    Column column{Kind::boolean, 3, size_, static_cast<std::uint32_t>(run.first)};
+    Column column{Kind::boolean, 3, feature.column().missing == Missing::refuse ? 2U : 3U, size_,
+                  static_cast<std::uint32_t>(run.first)};
     if (feature.is_numeric()) {
       column.kind = Kind::numeric;
-      column.levels = kBins;
+      column.levels = column.possible = kBins;
     } else if (feature.is_categorical()) {
       column.kind = Kind::categorical;
       if (run.width > kMostLevels)
         throw Unsupported("a column has more than 65536 values", "group its values in the schema");
-      column.levels = static_cast<std::uint32_t>(run.width);
+      column.levels = column.possible = static_cast<std::uint32_t>(run.width);
     }
     size_ += column.levels;
     columns_.push_back(column);

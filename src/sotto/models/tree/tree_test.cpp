@@ -9,7 +9,6 @@
 #include "sotto/core/record_replay.hpp"
 #include "sotto/models/tree/detail/node_statistics.hpp"
 #include "sotto/models/tree/detail/noisy_gains.hpp"
-#include "sotto/models/tree/detail/open_questions.hpp"
 #include "sotto/models/tree/tree_family.hpp"
 
 namespace sotto::tree_test {
@@ -248,6 +247,43 @@ TEST(Tree, ReplayOnNeighboursStaysWithinTheSensitivity) {
           EXPECT_EQ(replay::check_neighbours(on(all), on(neighbour)), "");
         }
       }
+    }
+  }
+}
+
+// One boolean is known after one question: deeper nodes choose among all of them.
+TEST(Tree, ReplayWhereEveryAnswerIsKnown) {
+  for (const char* relation : {"add_remove", "replace_one", "zero_out"}) {
+    Schema one = Schema::from_toml(std::string("relation = \"") + relation +
+                                   "\"\nrows = 12\n[columns.c]\ntype = \"boolean\"\n"
+                                   "[columns.y]\nrole = \"target\"\n" +
+                                   kThree);
+    for (std::size_t variant = 0; variant < 4 * kMethods.size(); ++variant) {
+      const Budget budget = variant % 2 ? Budget::pure(1) : Budget::approximate(1, kDelta);
+      const TrainingRequest asked = request(budget, "4", kMethods[variant / 4]);
+      Facts facts = facts_for(tree_family(), one, asked);
+      facts.contributions = 1 + variant / 2 % 2;  // neighbours differ by one record or by two
+      const auto on = [&](std::size_t changed) {
+        return [&, changed](Rng& rng) {
+          Table table(*facts.encoder);
+          for (std::size_t i = 0; i < 12; ++i) {
+            if (i < changed && facts.relation == Relation::add_remove) continue;
+            const bool other = i < changed;
+            Table::Sink sink = table.add_row();
+            std::size_t column = 0;
+            const std::vector<std::string_view> cells = {(i % 2 == 0) != other ? "true" : "false"};
+            sink.factor = facts.encoder->encode(cells, sink.dense, sink.hot, column);
+            if (other && facts.relation == Relation::zero_out)
+              sink.factor = std::numeric_limits<double>::quiet_NaN();
+            table.add_target(other ? 2.0 : static_cast<double>(i % 2));
+          }
+          return plan_training(tree_family(), facts, asked)
+              ->run(*table_in_memory(table), rng)
+              .event();
+        };
+      };
+      EXPECT_EQ(replay::check_neighbours(on(0), on(facts.contributions)), "")
+          << relation << ", variant " << variant;
     }
   }
 }

@@ -152,7 +152,8 @@ class TreeTraining final : public TrainingPlan {
                   : fmt::format("{} trees of depth {}", options_.trees, options_.depth);
     if (options_.trees > 1)
       e.words += options_.disjoint ? ", each of records of its own" : ", each of all records";
-    e.words += fmt::format(": each node asks one of {} questions", statistics_.candidates().size());
+    e.words += fmt::format(": each node asks one of at most {} questions",
+                           statistics_.candidates().size());
     if (!mechanisms_) return e;
     const bool gaussian = mechanisms_->leaves.gaussian();
     const char* const law = gaussian ? "Gaussian" : "Laplace";
@@ -204,8 +205,8 @@ class TreeTraining final : public TrainingPlan {
                                      Rng& rng) const {
     std::vector<std::size_t> best(trees.size() << level);
     const auto open_at = [&](std::size_t node) {
-      return open_questions(statistics_.cells(), trees[node >> level], level,
-                            node & ((std::size_t{1} << level) - 1));
+      return OpenQuestions(statistics_.cells(), trees[node >> level], level,
+                           node & ((std::size_t{1} << level) - 1));
     };
     if (options_.method == TreeMethod::random) {
       for (std::size_t node = 0; node < best.size(); ++node)
@@ -230,26 +231,22 @@ class TreeTraining final : public TrainingPlan {
             options_.method == TreeMethod::sulq ? Criterion::information : Criterion::gini,
             level_noise.scale() * (level_noise.gaussian() ? 1 : std::sqrt(2.0)));
       }
-      const std::vector<std::size_t> open = open_at(node);
+      const std::vector<std::size_t> open = open_at(node).places();
       for (std::size_t i = 0; i < open.size(); ++i) scores[i] = scores[open[i]];
       scores.resize(open.size());
-      best[node] = open[mechanisms_ && noisy.empty()
-                            ? mechanisms_->choices[level].run(scores, rng).value
-                            : static_cast<std::size_t>(
-                                  std::max_element(scores.begin(), scores.end()) - scores.begin())];
+      best[node] =
+          open.at(mechanisms_ && noisy.empty()
+                      ? mechanisms_->choices[level].run(scores, rng).value
+                      : static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) -
+                                                 scores.begin()));
     }
     return best;
   }
 
   // A column first, so that none is asked more often because it has more levels.
-  std::size_t random_question(const std::vector<std::size_t>& open, Rng& rng) const {
-    const auto column_of = [&](std::size_t i) { return statistics_.candidates()[i].column; };
-    std::vector<std::size_t> starts;  // of each column's questions among the open ones
-    for (std::size_t i = 0; i < open.size(); ++i)
-      if (i == 0 || column_of(open[i]) != column_of(open[i - 1])) starts.push_back(i);
-    starts.push_back(open.size());
-    const std::size_t column = rng.next_u64() % (starts.size() - 1);
-    return open[starts[column] + rng.next_u64() % (starts[column + 1] - starts[column])];
+  static std::size_t random_question(const OpenQuestions& open, Rng& rng) {
+    const std::size_t column = open.columns()[rng.next_u64() % open.columns().size()];
+    return open.place(column, rng.next_u64() % open.size(column));
   }
 
   // Counts of classes, or count and Σy, which are the figures but for Σy².

@@ -29,6 +29,8 @@ class BinnedColumns {
 
   std::size_t columns() const { return columns_.size(); }
   std::uint32_t levels(std::size_t column) const { return columns_[column].levels; }
+  // A record may have the first so many of them: no boolean is missing where the schema refuses it.
+  std::uint32_t possible_levels(std::size_t column) const { return columns_[column].possible; }
   bool is_numeric(std::size_t column) const { return columns_[column].kind == Kind::numeric; }
   // Of the first level of a column in a vector with one place for each level of each column.
   std::size_t offset(std::size_t column) const { return columns_[column].offset; }
@@ -58,7 +60,7 @@ class BinnedColumns {
   enum class Kind { numeric, categorical, boolean };
   struct Column {
     Kind kind;
-    std::uint32_t levels;
+    std::uint32_t levels, possible;
     std::size_t offset;
     std::uint32_t first;  // coordinate of the first category
   };
