@@ -103,6 +103,15 @@ std::uint64_t json_count(const nlohmann::ordered_json& json, const std::string& 
   return json.get<std::uint64_t>();
 }
 
+std::vector<std::uint32_t> json_counts(const nlohmann::ordered_json& json, const std::string& what,
+                                       std::uint32_t most) {
+  if (!json.is_array()) throw DataError(fmt::format("{} must be a list of whole numbers", what));
+  std::vector<std::uint32_t> counts;
+  for (const Json& one : json)
+    counts.push_back(static_cast<std::uint32_t>(json_count(one, what, most)));
+  return counts;
+}
+
 double json_number(const nlohmann::ordered_json& json, const std::string& what) {
   if (!json.is_number() || !std::isfinite(json.get<double>()))
     throw DataError(fmt::format("{} must be a finite number", what));

@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sotto {
 
@@ -24,10 +25,12 @@ struct JsonLimits {
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& what,
                                   const std::string& hint = {}, const JsonLimits& limits = {});
 
-// A whole number from 0 to `most`, and a finite one. They throw DataError, with `what` as the
-// subject.
+// A whole number from 0 to `most`, a list of such numbers, and a finite one. They throw DataError,
+// with `what` as the subject.
 std::uint64_t json_count(const nlohmann::ordered_json& json, const std::string& what,
                          std::uint64_t most = std::uint64_t{1} << 53);
+std::vector<std::uint32_t> json_counts(const nlohmann::ordered_json& json, const std::string& what,
+                                       std::uint32_t most = 0xffffffff);
 double json_number(const nlohmann::ordered_json& json, const std::string& what);
 
 }  // namespace sotto

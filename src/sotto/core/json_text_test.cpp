@@ -80,6 +80,9 @@ TEST(JsonText, NumbersFitTheirType) {
   EXPECT_EQ(json_count(Json(7), "it", 7), 7U);
   for (const Json& bad : {Json(8), Json(-1), Json(1.0), Json(1e300), Json("1"), Json()})
     EXPECT_THROW(json_count(bad, "it", 7), DataError) << bad;
+  EXPECT_EQ(json_counts(Json::array({0, 7}), "it", 7), (std::vector<std::uint32_t>{0, 7}));
+  for (const Json& bad : {Json(7), Json::array({8}), Json::array({1e300}), Json::array({"1"})})
+    EXPECT_THROW(json_counts(bad, "it", 7), DataError) << bad;
   EXPECT_EQ(json_number(Json(-1), "it"), -1);
   EXPECT_THROW(json_number(Json("1"), "it"), DataError);
 }

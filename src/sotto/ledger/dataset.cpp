@@ -8,6 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/event_json.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/signature.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/ledger/period.hpp"
@@ -24,6 +25,12 @@ void check_list(std::string_view what, const std::vector<std::string>& names) {
     if (!seen.insert(n).second)
       throw InvalidArgument(fmt::format("the {} '{}' is named twice", what, n));
   }
+}
+
+// Milliseconds of an entry's time; 0 where there are none.
+std::int64_t moment(const Json& json, const char* name) {
+  if (!json.contains(name)) return 0;
+  return static_cast<std::int64_t>(json_count(json.at(name), name, std::uint64_t{1} << 60));
 }
 
 }  // namespace
@@ -134,8 +141,8 @@ Dataset dataset_from_json(const nlohmann::json& json) {
     }
     d.this_data_epsilon = json.value("this_data_epsilon", 0.0);
     d.owner_key = json.value("owner_key", "");
-    d.from = json.value("from", std::int64_t{0});
-    d.until = json.value("until", std::int64_t{0});
+    d.from = moment(json, "from");
+    d.until = moment(json, "until");
     d.period = json.value("period", "");
     d.closed = json.value("closed", false);
     d.people = json.value("people", "");

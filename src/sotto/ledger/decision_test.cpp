@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sotto/core/digest.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/signature.hpp"
@@ -52,6 +54,17 @@ class DecisionTest : public OnBothStores {
 };
 INSTANTIATE_TEST_SUITE_P(Stores, DecisionTest, ::testing::Values("sqlite", "postgres"),
                          [](const auto& store) { return store.param; });
+
+TEST(Definition, ItsPeriodIsWholeNumbers) {
+  nlohmann::json json = to_json(census(1));
+  for (const nlohmann::json& bad :
+       {nlohmann::json(1e300), nlohmann::json(-1), nlohmann::json(0.5), nlohmann::json("1")}) {
+    json["until"] = bad;
+    EXPECT_THROW(dataset_from_json(json), DataError) << bad;
+  }
+  json["until"] = 86400000;
+  EXPECT_EQ(dataset_from_json(json).until, 86400000);
+}
 
 TEST_P(DecisionTest, ABudgetIsChargedInItsPeriodOnlyAndRenewedByItsOwner) {
   now_ = parse_time("2025-12-31");

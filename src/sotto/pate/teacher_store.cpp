@@ -42,9 +42,9 @@ Json to_json(const TeacherCatalogue& c) {
 TeacherCatalogue catalogue_from(const Json& json) {
   try {
     TeacherCatalogue c;
-    if (json.at("schema").get<int>() != 1) throw DataError("another version wrote it");
-    c.teachers = json.at("teachers").get<std::uint64_t>();
-    if (c.teachers == 0 || c.teachers > kMostTeachers) throw DataError("no number of teachers");
+    if (json.at("schema") != 1) throw DataError("another version wrote it");
+    c.teachers = json_count(json.at("teachers"), "the number of teachers", kMostTeachers);
+    if (c.teachers == 0) throw DataError("no number of teachers");
     c.family = json.at("family").get<std::string>();
     c.kind = json.at("model").get<std::string>();
     c.options = json.at("options");

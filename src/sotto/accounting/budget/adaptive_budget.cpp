@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "sotto/accounting/composition/run_length.hpp"
 #include "sotto/accounting/renyi/renyi.hpp"
 #include "sotto/accounting/renyi/zcdp.hpp"
+#include "sotto/core/json_text.hpp"
 #include "sotto/core/numeric/gaussian_dp.hpp"
 #include "sotto/core/numeric/outward.hpp"
 
@@ -382,7 +384,8 @@ Spend Spend::from_json(const nlohmann::ordered_json& json, const AdaptiveBudget&
     for (std::size_t k = 0; k < s.sums_.size(); ++k) {
       s.sums_[k].amount = unpacked(json.at(k).at(0).get<std::string>());
       s.sums_[k].delta = unpacked(json.at(k).at(1).get<std::string>());
-      s.sums_[k].unbounded = json.at(k).at(2).get<std::uint64_t>();
+      s.sums_[k].unbounded = json_count(json.at(k).at(2), "a stored spend's count",
+                                        std::numeric_limits<std::uint64_t>::max());
     }
     return s;
   } catch (const nlohmann::json::exception&) {

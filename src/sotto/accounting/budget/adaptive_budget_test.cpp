@@ -127,6 +127,16 @@ TEST(AdaptiveBudget, ASpendBeyondAllDoublesIsWithoutEnd) {
   }
 }
 
+TEST(AdaptiveBudget, AStoredCountIsAWholeNumber) {
+  const AdaptiveBudget budget(cap(Accountant::rdp));
+  using Json = nlohmann::ordered_json;
+  for (const Json& bad : {Json(-1), Json(0.5), Json(1e300), Json("1")}) {
+    Json json = budget.nothing().to_json();
+    json[0][2] = bad;
+    EXPECT_THROW(Spend::from_json(json, budget), DataError) << bad;
+  }
+}
+
 // 2^63 and 2^63 Gaussian releases, which have no pure ε, would be none: the sum of pure ε covers
 // whatever comes with the last of them.
 TEST(AdaptiveBudget, RepetitionsDoNotRunOver) {

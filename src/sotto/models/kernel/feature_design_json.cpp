@@ -58,8 +58,11 @@ FeatureDesign feature_design_from_json(const json& j) {
              j.at("main_part").get<double>(), j.at("fourier_part").get<double>(),
              j.at("tree_part").get<double>()};
   // Models of before: one layer, columns alike.
-  d.sizes.main_parts = j.contains("main_parts") ? j.at("main_parts").get<std::vector<std::size_t>>()
-                                                : std::vector<std::size_t>{16};
+  d.sizes.main_parts = {16};
+  if (j.contains("main_parts")) {
+    const auto parts = json_counts(j.at("main_parts"), "parts of a number");
+    d.sizes.main_parts.assign(parts.begin(), parts.end());
+  }
   if (d.sizes.main_parts.empty() || d.sizes.main_parts.size() > 16) damaged("parts of a number");
   for (std::size_t i = 0; i < d.sizes.main_parts.size(); ++i) {
     const std::size_t parts = d.sizes.main_parts[i], finer = d.sizes.main_parts[i > 0 ? i - 1 : 0];

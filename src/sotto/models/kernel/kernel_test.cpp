@@ -304,6 +304,8 @@ TEST(FeatureDesign, OfOlderFilesHasOneLayerAndColumnsAlike) {
     json["main_parts"] = parts;
     EXPECT_THROW(feature_design_from_json(json), DataError);
   }
+  json["main_parts"] = {1e300};
+  EXPECT_THROW(feature_design_from_json(json), DataError);
   json.erase("main_parts");
   for (auto& column : json["columns"]) column.erase("weight"), column.erase("fine");
   const FeatureDesign old = feature_design_from_json(json);

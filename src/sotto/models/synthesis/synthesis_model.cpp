@@ -281,15 +281,17 @@ std::unique_ptr<Model> load_synthesis(const Files& files, Facts& facts) {
       ColumnLevels& column = model.columns.emplace_back();
       column.levels = static_cast<std::uint32_t>(
           json_count(c.at("levels"), "the levels of a column", CellColumns::kMostCells));
-      c.at("level").get_to(column.level);
+      column.level = json_counts(c.at("level"), "the level of a cell");
       c.at("share").get_to(column.share);
     }
     for (const json& t : j.at("terms")) {
       Marginal& m = model.measured.emplace_back();
-      t.at("columns").get_to(m.columns);
+      m.columns = json_counts(t.at("columns"), "a column of a marginal");
       t.at("counts").get_to(m.counts);
       m.deviation = json_number(t.at("deviation"), "the noise of a marginal");
-      if (t.contains("groups")) t.at("groups").get_to(m.groups);
+      if (t.contains("groups"))
+        for (const json& group : t.at("groups"))
+          m.groups.push_back(json_counts(group, "the group of a level"));
       t.at("potential").get_to(model.potentials.emplace_back());
     }
   } catch (const json::exception&) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "sotto/accounting/account.hpp"
@@ -425,6 +426,27 @@ TEST(Synthesis, AGeneratorThatWasKeptDrawsTheSameRecords) {
   };
   EXPECT_EQ(draw(*model.value()), draw(*again));
   EXPECT_THROW(model.value()->apply(table), Unsupported);
+}
+
+// A double that no whole number of 32 bits holds must not be converted to one.
+TEST(Synthesis, NumbersOfAFileThatAreNotWholeAreRefused) {
+  const Schema schema = schema_of("add_remove", 200);
+  Facts facts = facts_of(schema);
+  const Table table = table_of(records(200), *facts.encoder);
+  Rng rng = Rng::insecure_seed(1);
+  const TrainedModel model =
+      plan_training(synthesis_family(), facts, request_for(Budget::approximate(3, 1e-6)))
+          ->run(*table_in_memory(table), rng);
+  Files files = model.value()->files();
+  const auto json = nlohmann::ordered_json::parse(files.at("model.json"));
+  using Pointer = nlohmann::ordered_json::json_pointer;
+  for (const char* where : {"/columns/0/level/0", "/terms/0/columns/0"}) {
+    auto broken = json;
+    ASSERT_TRUE(broken.contains(Pointer(where))) << where;
+    broken[Pointer(where)] = 1e300;
+    files.at("model.json") = broken.dump();
+    EXPECT_THROW(load_synthesis(files, facts), DataError) << where;
+  }
 }
 
 }  // namespace sotto::synthesis_test
