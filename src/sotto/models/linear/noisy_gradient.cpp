@@ -8,6 +8,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/core/parallel.hpp"
+#include "sotto/models/linear/detail/bent_share.hpp"
 #include "sotto/models/linear/detail/slope_kernels.hpp"
 
 namespace sotto {
@@ -168,55 +169,6 @@ std::vector<double> paces_of_steps(const NoisyGradientOptions& options) {
   }
   return paces;
 }
-
-// How much of each bend is more than noise, by what descent has moved it and what noise alone would
-// have: a James–Stein factor of each run or of all together, whichever is larger.
-class BentShare {
- public:
-  BentShare(std::span<const GradientScale::Run> runs, std::span<const double> paces,
-            double momentum, double rate)
-      : runs_(runs), paces_(paces), momentum_(momentum), rate_(rate) {}
-
-  // After a step with noise of this standard deviation on every coordinate of the mean gradient.
-  std::vector<double> of(const std::vector<double>& latent, double noise) {
-    // Variances of velocity and place, and their covariance, were there nothing but noise.
-    velocity_ = momentum_ * momentum_ * velocity_ + noise * noise;
-    const double dragged = momentum_ * both_;
-    place_ += 2 * rate_ * dragged + rate_ * rate_ * velocity_;
-    both_ = dragged + rate_ * velocity_;
-    std::vector<double> theta = latent, shares;
-    double length = 0, expected = 0;
-    for (const GradientScale::Run& run : runs_) {
-      double own = 0, noisy = 0;
-      for (std::size_t j = run.first; j < run.first + run.count; ++j) {
-        const double pace = paces_.empty() ? 1.0 : paces_[j];
-        own += latent[j] * latent[j];
-        noisy += pace * pace * place_;
-      }
-      shares.push_back(share(own, noisy));
-      length += own;
-      expected += noisy;
-    }
-    const double together = share(length, expected);
-    for (std::size_t r = 0; r < runs_.size(); ++r) {
-      const double factor = std::max(shares[r], together);
-      for (std::size_t j = 0; j < runs_[r].count; ++j) theta[runs_[r].first + j] *= factor;
-    }
-    return theta;
-  }
-
- private:
-  // Contraction takes half of the noise back, about.
-  static double share(double length, double noisy) {
-    constexpr double kLeft = 0.5;
-    return length > 0 ? std::max(0.0, 1 - kLeft * noisy / length) : 0.0;
-  }
-
-  std::span<const GradientScale::Run> runs_;
-  std::span<const double> paces_;
-  double momentum_, rate_;
-  double velocity_ = 0, both_ = 0, place_ = 0;
-};
 
 // Fewer bits for slopes when the noise is large: the lattice stays fine against it and the integers
 // small.

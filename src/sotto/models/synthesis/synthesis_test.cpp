@@ -409,14 +409,16 @@ TEST(Synthesis, TheHistogramOfAllColumnsKeepsWhatThreeOfThemSayTogether) {
         9u);
 }
 
-TEST(Synthesis, AGeneratorThatWasKeptDrawsTheSameRecords) {
-  const Schema schema = schema_of("add_remove", 200);
-  Facts facts = facts_of(schema);
-  const Table table = table_of(records(200), *facts.encoder);
+TrainedModel trained_on(const Table& table, const Facts& facts) {
   Rng rng = Rng::insecure_seed(1);
-  const TrainedModel model =
-      plan_training(synthesis_family(), facts, request_for(Budget::approximate(3, 1e-6)))
-          ->run(*table_in_memory(table), rng);
+  return plan_training(synthesis_family(), facts, request_for(Budget::approximate(3, 1e-6)))
+      ->run(*table_in_memory(table), rng);
+}
+
+TEST(Synthesis, AGeneratorThatWasKeptDrawsTheSameRecords) {
+  Facts facts = facts_of(schema_of("add_remove", 200));
+  const Table table = table_of(records(200), *facts.encoder);
+  const TrainedModel model = trained_on(table, facts);
   const std::unique_ptr<Model> again = load_synthesis(model.value()->files(), facts);
   const auto draw = [](const Model& m) {
     Rows rows;
@@ -430,13 +432,8 @@ TEST(Synthesis, AGeneratorThatWasKeptDrawsTheSameRecords) {
 
 // A double that no whole number of 32 bits holds must not be converted to one.
 TEST(Synthesis, NumbersOfAFileThatAreNotWholeAreRefused) {
-  const Schema schema = schema_of("add_remove", 200);
-  Facts facts = facts_of(schema);
-  const Table table = table_of(records(200), *facts.encoder);
-  Rng rng = Rng::insecure_seed(1);
-  const TrainedModel model =
-      plan_training(synthesis_family(), facts, request_for(Budget::approximate(3, 1e-6)))
-          ->run(*table_in_memory(table), rng);
+  Facts facts = facts_of(schema_of("add_remove", 200));
+  const TrainedModel model = trained_on(table_of(records(200), *facts.encoder), facts);
   Files files = model.value()->files();
   const auto json = nlohmann::ordered_json::parse(files.at("model.json"));
   using Pointer = nlohmann::ordered_json::json_pointer;
