@@ -278,8 +278,13 @@ def cell(value, best):
 def tables(options):
     columns, epsilons = options.columns.split(","), options.epsilons.split(",")
     found = sets(options.folders, options.rows * 5 // 4)
+    names = options.sets.split(",") if options.sets else list(found)
+    for what, asked, known in (("set", names, found), ("column", columns, COLUMNS)):
+        for name in asked:
+            if name not in known:
+                sys.exit(f"family_results: there is no {what} '{name}'; there are {', '.join(known)}")
     print("| | rows | ε | " + " | ".join(columns) + " |\n|---|---|---|" + "---|" * len(columns))
-    for name in options.sets.split(",") if options.sets else found:
+    for name in names:
         title, make, limit, part = found[name]
         table = make()
         fitting = [column for column in columns if table.classes or column != "naive Bayes"]
