@@ -10,8 +10,8 @@
 namespace sotto {
 namespace {
 
-constexpr double kPlotWidth = 720, kPlotHeight = 460;  // of one plot in svg_plot
-constexpr std::size_t kPlotsInARow = 2, kMostLetters = 95;
+constexpr std::size_t kPlotsInARow = 2;
+constexpr double kBeside = 0.12;                // of classes at one category
 constexpr double kLetter = 7.4, kPadding = 24;  // of the letters in a box
 constexpr double kLevelHeight = 76, kBoxHeight = 40, kEdge = 20;
 constexpr const char* kColors[] = {"#1f5fa8", "#c0392b", "#2e8b57", "#8e44ad",
@@ -107,23 +107,24 @@ Plot plot_of(const std::vector<const PortraitCurve*>& curves) {
   plot.title = plot.x_label = curves.front()->column;
   plot.subtitle = "what the column adds; the band is two standard deviations of the noise";
   plot.y_label = "added";
-  std::string names;
+  for (const PortraitCurve::Point& p : curves.front()->points) {
+    if (p.label.empty()) continue;
+    plot.x_ticks.push_back(p.x);
+    plot.x_names.push_back(p.label);
+  }
+  const bool categories = !plot.x_names.empty();
   for (std::size_t c = 0; c < curves.size(); ++c) {
     PlotSeries series{.label = curves[c]->of, .color = kColors[c % std::size(kColors)]};
+    series.dots = series.apart = categories;
+    const double beside =
+        categories ? kBeside * (static_cast<double>(c) - static_cast<double>(curves.size() - 1) / 2)
+                   : 0.0;
     for (const PortraitCurve::Point& p : curves[c]->points) {
-      series.points.emplace_back(p.x, p.value);
-      series.band.push_back({p.x, p.value - p.spread, p.value + p.spread});
-      if (c > 0 || p.label.empty()) continue;
-      series.dots = true;
-      plot.x_ticks.push_back(p.x);
-      names += fmt::format("{}{:.0f} {}", names.empty() ? "" : ", ", p.x, p.label);
+      series.points.emplace_back(p.x + beside, p.value);
+      series.band.push_back({p.x + beside, p.value - p.spread, p.value + p.spread});
     }
-    if (c > 0) series.dots = plot.series.front().dots;
     plot.series.push_back(std::move(series));
   }
-  if (names.size() > kMostLetters)  // whole names only
-    names = names.substr(0, names.rfind(',', kMostLetters)) + ", …";
-  if (!names.empty()) plot.x_label = names;
   return plot;
 }
 
@@ -134,16 +135,17 @@ std::string curves_svg(const std::vector<PortraitCurve>& curves) {
     columns.back().push_back(&curve);
   }
   std::string body;
+  double height = 0, row = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::size_t across = i % kPlotsInARow, down = i / kPlotsInARow;
+    const std::size_t across = i % kPlotsInARow;
+    if (across == 0) height += row, row = 0;
+    const Plot plot = plot_of(columns[i]);
+    row = std::max(row, plot_height(plot));
     body += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n",
-                        static_cast<double>(across) * kPlotWidth,
-                        static_cast<double>(down) * kPlotHeight, to_svg(plot_of(columns[i])));
+                        static_cast<double>(across) * kPlotWidth, height, to_svg(plot));
   }
-  const std::size_t rows = (columns.size() + kPlotsInARow - 1) / kPlotsInARow;
   return document(static_cast<double>(std::min(kPlotsInARow, columns.size())) * kPlotWidth,
-                  static_cast<double>(rows) * kPlotHeight, "<style>.paper { fill: #fff }</style>\n",
-                  body);
+                  height + row, "<style>.paper { fill: #fff }</style>\n", body);
 }
 
 }  // namespace

@@ -6,16 +6,21 @@
 #include <cmath>
 #include <limits>
 
+#include "sotto/core/text.hpp"
+
 namespace sotto {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 460;
+constexpr double kWidth = kPlotWidth, kHeight = 460;
 constexpr double kLeft = 84, kRight = 24, kTop = 66, kBottom = 60;
+constexpr double kNames = 80;         // more room below, for names aslant
+constexpr double kNameWidth = 17;     // on the axis
+constexpr std::size_t kLetters = 14;  // of a name that are shown
 
 // Maps data to the page; y is kept as its logarithm on a logarithmic axis.
 struct Axes {
   bool log_x, log_y;
-  double top = kTop;  // of the drawing area
+  double top = kTop, bottom = kHeight - kBottom;  // of the drawing area
   double x0 = std::numeric_limits<double>::infinity(), x1 = -x0, y0 = x0, y1 = -x0;
 
   double place_of(double x) const { return log_x ? std::log10(x) : x; }
@@ -48,9 +53,7 @@ struct Axes {
   double px(double x) const {
     return kLeft + (place_of(x) - x0) / (x1 - x0) * (kWidth - kLeft - kRight);
   }
-  double py(double h) const {
-    return kHeight - kBottom - (h - y0) / (y1 - y0) * (kHeight - top - kBottom);
-  }
+  double py(double h) const { return bottom - (h - y0) / (y1 - y0) * (bottom - top); }
 };
 
 std::string superscript(int number) {
@@ -89,8 +92,36 @@ std::vector<LogTick> log_ticks(double lower, double upper) {
   return ticks;
 }
 
-void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
-  const double bottom = kHeight - kBottom, right = kWidth - kRight;
+// Its first letters, where it is long.
+std::string shortened(const std::string& name) {
+  std::size_t at = 0, letters = 0, kept = 0;
+  while (at < name.size()) {
+    next_code_point(name, at);
+    if (++letters == kLetters - 1) kept = at;
+  }
+  return letters <= kLetters ? name : name.substr(0, kept) + "…";
+}
+
+// Names of which all, or every second, every third … have room beside each other.
+void draw_names(std::string& out, const Axes& axes, const std::vector<double>& ticks,
+                const std::vector<std::string>& names) {
+  const double room = (kWidth - kLeft - kRight) / kNameWidth;
+  const auto step =
+      static_cast<std::size_t>(std::max(1.0, std::ceil(static_cast<double>(ticks.size()) / room)));
+  for (std::size_t i = 0; i < ticks.size() && i < names.size(); i += step) {
+    const double x = axes.px(ticks[i]);
+    out +=
+        fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/>\n",
+                    x, axes.top, axes.bottom);
+    out += fmt::format(
+        "<text transform=\"translate({:.1f} {:.1f}) rotate(-50)\" text-anchor=\"end\">{}</text>\n",
+        x + 5, axes.bottom + 14, escape_markup(shortened(names[i])));
+  }
+}
+
+void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks,
+               const std::vector<std::string>& names) {
+  const double bottom = axes.bottom, right = kWidth - kRight;
   const auto horizontal = [&](double h, const std::string& label) {
     out += fmt::format("<line class=\"grid\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>\n",
                        kLeft, axes.py(h), right, axes.py(h));
@@ -105,7 +136,10 @@ void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
   } else {
     for (double y : linear_ticks(axes.y0, axes.y1, 6)) horizontal(y, fmt::format("{:.6g}", y));
   }
-  if (ticks.empty() && axes.log_x) {
+  if (!names.empty()) {
+    draw_names(out, axes, ticks, names);
+    ticks.clear();
+  } else if (ticks.empty() && axes.log_x) {
     for (const LogTick& t : log_ticks(axes.x0, axes.x1)) ticks.push_back(t.value);
   } else if (ticks.empty()) {
     ticks = linear_ticks(axes.x0, axes.x1, 8);
@@ -122,6 +156,15 @@ void draw_grid(std::string& out, const Axes& axes, std::vector<double> ticks) {
 
 void draw_band(std::string& out, const Axes& axes, const PlotSeries& series) {
   if (series.band.empty()) return;
+  if (series.apart) {
+    for (const PlotBand& b : series.band)
+      out += fmt::format(
+          "<line stroke=\"{0}\" stroke-opacity=\"0.45\" stroke-width=\"3\" x1=\"{1:.2f}\" "
+          "y1=\"{2:.2f}\" x2=\"{1:.2f}\" y2=\"{3:.2f}\"/>\n",
+          series.color, axes.px(b.x), axes.py(axes.height_of(b.lower)),
+          axes.py(axes.height_of(b.upper)));
+    return;
+  }
   std::string points;
   const auto add = [&](double x, double y) {
     points += fmt::format("{:.2f},{:.2f} ", axes.px(x), axes.py(axes.height_of(y)));
@@ -137,6 +180,7 @@ void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
   std::string path;
   bool pen_down = false;
   for (const auto& [x, y] : series.points) {
+    if (series.apart) break;
     if (!axes.shows(x, y)) {
       pen_down = false;
       continue;
@@ -146,8 +190,9 @@ void draw_series(std::string& out, const Axes& axes, const PlotSeries& series) {
     pen_down = true;
   }
   if (!path.empty()) path.pop_back();
-  out += fmt::format("<path class=\"curve\" stroke=\"{}\"{} d=\"{}\"/>\n", series.color,
-                     series.dashed ? " stroke-dasharray=\"6 5\"" : "", path);
+  if (!path.empty())
+    out += fmt::format("<path class=\"curve\" stroke=\"{}\"{} d=\"{}\"/>\n", series.color,
+                       series.dashed ? " stroke-dasharray=\"6 5\"" : "", path);
   for (const auto& [x, y] : series.points) {
     if (series.dots && axes.shows(x, y))
       out += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"4\" fill=\"{}\"/>\n", axes.px(x),
@@ -220,8 +265,11 @@ std::vector<int> decade_ticks(double lower, double upper, int wanted) {
   return ticks;
 }
 
+double plot_height(const Plot& plot) { return kHeight + legend_height(plot.series); }
+
 std::string to_svg(const Plot& plot) {
   Axes axes{.log_x = plot.log_x, .log_y = plot.log_y};
+  if (!plot.x_names.empty()) axes.bottom -= kNames;
   if (!plot.warning.empty()) axes.top += 34;
   bool dots = false;
   for (const PlotSeries& s : plot.series) {
@@ -251,14 +299,14 @@ text {{ fill: #ddd }} .warning {{ fill: #ff8a80 }} .paper {{ fill: #16181d }} .g
 </style>
 <rect class="paper" width="100%" height="100%"/>
 )",
-      kWidth, kHeight + legend_height(plot.series));
+      kWidth, plot_height(plot));
   text_at(out, kLeft, 28, plot.title, "class=\"title\"");
   text_at(out, kLeft, 48, plot.subtitle, "");
   if (!plot.warning.empty()) text_at(out, kLeft, 78, plot.warning, "class=\"warning\"");
-  draw_grid(out, axes, plot.x_ticks);
+  draw_grid(out, axes, plot.x_ticks, plot.x_names);
   out += fmt::format(  // a picture in the picture shows nothing beyond its frame
       "<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">\n",
-      kLeft - 6, axes.top - 6, kWidth - kLeft - kRight + 12, kHeight - axes.top - kBottom + 6);
+      kLeft - 6, axes.top - 6, kWidth - kLeft - kRight + 12, axes.bottom - axes.top + 6);
   for (const PlotSeries& s : plot.series) draw_band(out, axes, s);
   for (const PlotSeries& s : plot.series) draw_series(out, axes, s);
   out += "</svg>\n";
@@ -271,7 +319,7 @@ text {{ fill: #ddd }} .warning {{ fill: #ff8a80 }} .paper {{ fill: #16181d }} .g
   }
   draw_legend(out, plot.series);
   text_at(out, (kLeft + kWidth - kRight) / 2, kHeight - 14, plot.x_label, "text-anchor=\"middle\"");
-  const double middle = (axes.top + kHeight - kBottom) / 2;
+  const double middle = (axes.top + axes.bottom) / 2;
   out += fmt::format(
       "<text transform=\"translate(22 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", middle,
       escape_markup(plot.y_label));

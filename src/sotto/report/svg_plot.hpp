@@ -21,6 +21,7 @@ struct PlotSeries {
       {};  // ascending in x; not finite, or not positive on a logarithmic axis: a gap
   std::vector<PlotBand> band = {};  // a shaded spread around the points
   bool dots = false;                // a dot at each point
+  bool apart = false;  // points that no line joins, such as categories; their bands are whiskers
 };
 
 struct PlotPoint {
@@ -33,13 +34,16 @@ struct Plot {
   bool log_x = false, log_y = false;
   std::vector<PlotSeries> series;
   std::optional<PlotPoint> mark = {};
-  std::vector<double> x_ticks = {};  // where the x axis has labels; empty: round numbers
-  std::string warning = {};          // in large letters below the subtitle
+  std::vector<double> x_ticks = {};       // where the x axis has labels; empty: round numbers
+  std::vector<std::string> x_names = {};  // of x_ticks, aslant in the place of numbers
+  std::string warning = {};               // in large letters below the subtitle
   // What is beyond is cut off, so that a few values do not flatten all others.
   std::optional<double> y_lowest = {}, y_highest = {};
 };
 
 std::string to_svg(const Plot& plot);
+double plot_height(const Plot& plot);  // plots are kPlotWidth wide
+inline constexpr double kPlotWidth = 720;
 
 // Text for an SVG or HTML document.
 std::string escape_markup(const std::string& text);
