@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kWidth = kPlotWidth, kHeight = 460;
 constexpr double kLeft = 84, kRight = 24, kTop = 66, kBottom = 60;
-constexpr double kNames = 80;         // more room below, for names aslant
-constexpr double kNameWidth = 17;     // on the axis
-constexpr std::size_t kLetters = 14;  // of a name that are shown
+constexpr double kNamesBelow = 80;        // more room below, for names aslant
+constexpr double kNameRoom = 17;          // on the axis
+constexpr std::size_t kNameLetters = 14;  // of a name that are shown
 
 // Maps data to the page; y is kept as its logarithm on a logarithmic axis.
 struct Axes {
@@ -97,15 +97,15 @@ std::string shortened(const std::string& name) {
   std::size_t at = 0, letters = 0, kept = 0;
   while (at < name.size()) {
     next_code_point(name, at);
-    if (++letters == kLetters - 1) kept = at;
+    if (++letters == kNameLetters - 1) kept = at;
   }
-  return letters <= kLetters ? name : name.substr(0, kept) + "…";
+  return letters <= kNameLetters ? name : name.substr(0, kept) + "…";
 }
 
 // Names of which all, or every second, every third … have room beside each other.
 void draw_names(std::string& out, const Axes& axes, const std::vector<double>& ticks,
                 const std::vector<std::string>& names) {
-  const double room = (kWidth - kLeft - kRight) / kNameWidth;
+  const double room = (kWidth - kLeft - kRight) / kNameRoom;
   const auto step =
       static_cast<std::size_t>(std::max(1.0, std::ceil(static_cast<double>(ticks.size()) / room)));
   for (std::size_t i = 0; i < ticks.size() && i < names.size(); i += step) {
@@ -269,7 +269,7 @@ double plot_height(const Plot& plot) { return kHeight + legend_height(plot.serie
 
 std::string to_svg(const Plot& plot) {
   Axes axes{.log_x = plot.log_x, .log_y = plot.log_y};
-  if (!plot.x_names.empty()) axes.bottom -= kNames;
+  if (!plot.x_names.empty()) axes.bottom -= kNamesBelow;
   if (!plot.warning.empty()) axes.top += 34;
   bool dots = false;
   for (const PlotSeries& s : plot.series) {
